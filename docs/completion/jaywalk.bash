@@ -8,7 +8,7 @@ _jaywalk_facts() {
     case $1 in
     profile)
         operands=jvms
-        options='-d --duration= -e --event= -i --interval= --wall= --alloc= --live= --lock= --locks= --trace= --time= --count= --endpoints= --queue= --asyncstacks --pausebudget= --alluser --overhead= --nobatch --filter= --attributes= --service= -j --jstackdepth= --cstack= -F --features= --nativecheck= --ttsp= --begin= --end= --memlimit= -f --file= -o --output= --chunksize= --chunktime= --dialect= --noargs --sysprops= --environ= --from= --to= --thread= --state= -I --include= -X --exclude= --lines -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --libpath= --log= -L --loglevel= -q --quiet -h --help '
+        options='-d --duration= -e --event= -i --interval= --wall= --alloc= --live= --lock= --locks= --trace= --time= --count= --endpoints= --queue= --io= --exceptions= --classload --asyncstacks --pausebudget= --alluser --overhead= --nobatch --filter= --attributes= --service= -j --jstackdepth= --cstack= -F --features= --nativecheck= --ttsp= --begin= --end= --memlimit= -f --file= -o --output= --chunksize= --chunktime= --dialect= --noargs --sysprops= --environ= --from= --to= --thread= --state= -I --include= -X --exclude= --lines -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --libpath= --log= -L --loglevel= -q --quiet -h --help '
         case $option in
         -d | --duration) kind=any ;;
         -e | --event) kind=words words='cpu itimer wall alloc lock cpu-clock exception' ;;
@@ -23,6 +23,8 @@ _jaywalk_facts() {
         --count) kind=any ;;
         --endpoints) kind=words words='auto jdk-http servlet spring-mvc jax-rs grpc netty kafka none' ;;
         --queue) kind=any ;;
+        --io) kind=any ;;
+        --exceptions) kind=any ;;
         --pausebudget) kind=any ;;
         --overhead) kind=any ;;
         --filter) kind=any ;;
@@ -60,7 +62,7 @@ _jaywalk_facts() {
         ;;
     record)
         operands=program
-        options='-e --event= -i --interval= --wall= --alloc= --live= --lock= --locks= --trace= --time= --count= --endpoints= --queue= --asyncstacks --pausebudget= --alluser --overhead= --nobatch --filter= --attributes= --service= -j --jstackdepth= --cstack= -F --features= --nativecheck= --ttsp= --begin= --end= --memlimit= -f --file= -o --output= --chunksize= --chunktime= --dialect= --noargs --sysprops= --environ= --from= --to= --thread= --state= -I --include= -X --exclude= --lines -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --timeout= --loop= --libpath= --log= -L --loglevel= -q --quiet -h --help '
+        options='-e --event= -i --interval= --wall= --alloc= --live= --lock= --locks= --trace= --time= --count= --endpoints= --queue= --io= --exceptions= --classload --asyncstacks --pausebudget= --alluser --overhead= --nobatch --filter= --attributes= --service= -j --jstackdepth= --cstack= -F --features= --nativecheck= --ttsp= --begin= --end= --memlimit= -f --file= -o --output= --chunksize= --chunktime= --dialect= --noargs --sysprops= --environ= --from= --to= --thread= --state= -I --include= -X --exclude= --lines -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --timeout= --loop= --libpath= --log= -L --loglevel= -q --quiet -h --help '
         case $option in
         -e | --event) kind=words words='cpu itimer wall alloc lock cpu-clock exception' ;;
         -i | --interval) kind=any ;;
@@ -74,6 +76,8 @@ _jaywalk_facts() {
         --count) kind=any ;;
         --endpoints) kind=words words='auto jdk-http servlet spring-mvc jax-rs grpc netty kafka none' ;;
         --queue) kind=any ;;
+        --io) kind=any ;;
+        --exceptions) kind=any ;;
         --pausebudget) kind=any ;;
         --overhead) kind=any ;;
         --filter) kind=any ;;
@@ -113,7 +117,7 @@ _jaywalk_facts() {
         ;;
     start)
         operands=jvms
-        options='-e --event= -i --interval= --wall= --alloc= --live= --lock= --locks= --trace= --time= --count= --endpoints= --queue= --asyncstacks --pausebudget= --alluser --overhead= --nobatch --filter= --attributes= --service= -j --jstackdepth= --cstack= -F --features= --nativecheck= --ttsp= --begin= --end= --memlimit= -f --file= -o --output= --chunksize= --chunktime= --dialect= --noargs --sysprops= --environ= --from= --to= --thread= --state= -I --include= -X --exclude= --lines -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --timeout= --loop= --libpath= --log= -L --loglevel= -h --help '
+        options='-e --event= -i --interval= --wall= --alloc= --live= --lock= --locks= --trace= --time= --count= --endpoints= --queue= --io= --exceptions= --classload --asyncstacks --pausebudget= --alluser --overhead= --nobatch --filter= --attributes= --service= -j --jstackdepth= --cstack= -F --features= --nativecheck= --ttsp= --begin= --end= --memlimit= -f --file= -o --output= --chunksize= --chunktime= --dialect= --noargs --sysprops= --environ= --from= --to= --thread= --state= -I --include= -X --exclude= --lines -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --timeout= --loop= --libpath= --log= -L --loglevel= -h --help '
         case $option in
         -e | --event) kind=words words='cpu itimer wall alloc lock cpu-clock exception' ;;
         -i | --interval) kind=any ;;
@@ -127,6 +131,8 @@ _jaywalk_facts() {
         --count) kind=any ;;
         --endpoints) kind=words words='auto jdk-http servlet spring-mvc jax-rs grpc netty kafka none' ;;
         --queue) kind=any ;;
+        --io) kind=any ;;
+        --exceptions) kind=any ;;
         --pausebudget) kind=any ;;
         --overhead) kind=any ;;
         --filter) kind=any ;;

@@ -4,9 +4,11 @@
 
 #include "agent/alloc.h"
 #include "agent/census.h"
+#include "agent/classes.h"
 #include "agent/delays.h"
 #include "agent/events.h"
 #include "agent/exceptions.h"
+#include "agent/io.h"
 #include "agent/live.h"
 #include "agent/locks.h"
 #include "agent/methods.h"
@@ -77,6 +79,8 @@ static bool begin(JNIEnv *jni, struct jw_error *err)
     methods_begin(jni, &session.options);
     routes_begin(jni, &session.options);
     queues_begin(jni, &session.options);
+    io_begin(jni, &session.options);
+    classes_begin(&session.options);
     exceptions_begin(jni, &session.options);
     news_begin(jni, &session.options);
     census_begin(jni, &session.options, session.recording);
@@ -428,8 +432,6 @@ static const char *part_option(const struct options *options)
 /* After a recording, or a graph that came to an end: with its options, into a new file. */
 static bool resume_ended(JNIEnv *jni, const struct options *options, struct jw_error *err)
 {
-    static struct options again;
-
     if (options->file[0] == '\0') {
         jw_error_set(err,
                      "the last session is complete in %s; name a file for what comes now: "
@@ -445,12 +447,19 @@ static bool resume_ended(JNIEnv *jni, const struct options *options, struct jw_e
                      part);
         return false;
     }
-    again = session.options;
-    memcpy(again.file, options->file, sizeof again.file);
-    again.output = options->output;
-    again.timeout = options->timeout;
-    again.loop = options->loop;
-    return begin_new(jni, &again, err);
+    struct options *again = jw_alloc(sizeof *again);
+    if (again == NULL) {
+        jw_error_set(err, "no memory for the options of the last session");
+        return false;
+    }
+    *again = session.options;
+    memcpy(again->file, options->file, sizeof again->file);
+    again->output = options->output;
+    again->timeout = options->timeout;
+    again->loop = options->loop;
+    const bool is_begun = begin_new(jni, again, err);
+    jw_free(again);
+    return is_begun;
 }
 
 bool run_begin(JNIEnv *jni, const struct options *options, bool is_resume, struct jw_error *err)

@@ -1,6 +1,7 @@
 /* Exceptions by their class: the agent's thread, but where one is told of: hook, on any Java thread. */
 #include "agent/exceptions.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "agent/agent.h"
@@ -9,15 +10,16 @@
 #include "base/clock.h"
 #include "instrument/instrument.h"
 #include "probe/probe_throws.h"
+#include "recording/recording.h"
 #include "sampler/sampler_hook.h"
 #include "vm/vm_klass.h"
 
-#define NAME    "event" /* of the option, and of its probe */
-#define TURN_NS (10 * JW_NS_PER_SECOND)
+#define NAME      "event" /* of the option, and of its probe */
+#define FORGET_NS (10 * JW_NS_PER_SECOND)
 
 static struct {
     bool is_on; /* the agent's thread */
-    uint64_t turned_ns;
+    uint64_t turned_ns, told_ns;
     /* As event= has them. A thread that stood still since an earlier session may read while it is written: the last byte stays 0, and what it finds
      * is of that session, of which nothing is told any more. */
     char text[JW_PERF_NAME_BYTES];
@@ -95,18 +97,41 @@ static const struct instrument_throws calls = {is_wanted, tell};
 
 /* ---- a session ---- */
 
-static bool is_asked(const struct options *options)
+#define BEGIN "exception:" /* of the event */
+
+static bool is_event(const struct options *options)
 {
     return options->event == OPTIONS_EVENT_EXCEPTION;
 }
 
+bool exceptions_are_asked(const struct options *options)
+{
+    return is_event(options) || options->throws_of[0] != '\0';
+}
+
+/* As the event has it, whichever option asks for them. */
+static void read_text(const struct options *options, char text[JW_PERF_NAME_BYTES])
+{
+    _Static_assert(sizeof options->throws_of + sizeof BEGIN - 1 <= JW_PERF_NAME_BYTES,
+                   "patterns of either option have room");
+    if (is_event(options))
+        snprintf(text, JW_PERF_NAME_BYTES, "%s", options->perf);
+    else
+        snprintf(text, JW_PERF_NAME_BYTES, BEGIN "%s", options->throws_of);
+}
+
 bool exceptions_choose(const struct options *options, struct jw_error *err)
 {
+    char text[JW_PERF_NAME_BYTES];
     struct jw_error why = {{0}};
 
-    if (!is_asked(options) || probe_throws_check(options->perf, &why))
+    if (!exceptions_are_asked(options))
         return true;
-    jw_error_set(err, "event=exception: %.380s", why.message);
+    read_text(options, text);
+    if (probe_throws_check(text, &why))
+        return true;
+    jw_error_set(err, "%s: %.380s", is_event(options) ? "event=exception" : "exceptions",
+                 why.message);
     return false;
 }
 
@@ -118,17 +143,20 @@ static void say_nothing(void *context, const char *text)
 
 void exceptions_begin(JNIEnv *jni, const struct options *options)
 {
+    char text[JW_PERF_NAME_BYTES];
     struct jw_error err = {{0}};
     struct probe *probe;
 
-    if (jni == NULL || !is_asked(options) || exceptions.is_on)
+    if (jni == NULL || !exceptions_are_asked(options) || exceptions.is_on)
         return;
-    memcpy(exceptions.text, options->perf, sizeof exceptions.text - 1);
+    read_text(options, text);
+    memset(exceptions.text, 0, sizeof exceptions.text);
+    memcpy(exceptions.text, text, strlen(text));
     for (uint32_t i = 0; i < PROBE_THROWS_LIMIT; i++)
         jw_store_relaxed(&exceptions.has_taken[i], 0);
-    exceptions.turned_ns = jw_now_ns();
+    exceptions.turned_ns = exceptions.told_ns = jw_now_ns();
     instrument_at_end(commands_end);
-    instrument_set_throws(&calls, options->interval_count);
+    instrument_set_throws(&calls, is_event(options) ? options->interval_count : 1);
     probe = probe_throws_open(NAME, &err);
     exceptions.is_on =
         probe != NULL && instrument_attach_own(agent.java_vm, jni, probe, say_nothing, NULL, &err);
@@ -136,14 +164,29 @@ void exceptions_begin(JNIEnv *jni, const struct options *options)
         agent_log(OPTIONS_LOGLEVEL_WARN, "%s: off: %s", NAME, err.message);
 }
 
-void exceptions_turn(JNIEnv *jni)
+/* How many there were in all. NULL: nobody writes it any more. */
+static void put_all(JNIEnv *jni, struct recording *recording)
+{
+    uint64_t count;
+
+    if (recording != NULL && instrument_throws_all(jni, &count))
+        recording_put_exceptions(recording, count);
+}
+
+void exceptions_turn(JNIEnv *jni, struct recording *recording)
 {
     const uint64_t now_ns = jw_now_ns();
 
-    if (!exceptions.is_on || jni == NULL || now_ns - exceptions.turned_ns < TURN_NS)
+    if (!exceptions.is_on || jni == NULL)
         return;
-    exceptions.turned_ns = now_ns;
-    instrument_throws_forget(jni);
+    if (now_ns - exceptions.told_ns >= JW_NS_PER_SECOND) {
+        exceptions.told_ns = now_ns;
+        put_all(jni, recording);
+    }
+    if (now_ns - exceptions.turned_ns >= FORGET_NS) {
+        exceptions.turned_ns = now_ns;
+        instrument_throws_forget(jni);
+    }
 }
 
 static void tell_unmet(void)
@@ -169,20 +212,25 @@ static void tell_unmet(void)
     }
 }
 
-void exceptions_leave(void)
+void exceptions_leave(JNIEnv *jni, struct recording *recording)
 {
-    if (exceptions.is_on)
-        tell_unmet();
+    if (!exceptions.is_on)
+        return;
+    tell_unmet();
+    if (jni != NULL)
+        put_all(jni, recording);
     exceptions.is_on = false;
 }
 
-void exceptions_end(JNIEnv *jni)
+void exceptions_end(JNIEnv *jni, struct recording *recording)
 {
     struct jw_error err = {{0}};
 
     if (!exceptions.is_on || jni == NULL)
         return;
-    exceptions_leave();
+    tell_unmet();
+    exceptions.is_on = false;
     if (!instrument_detach_own(jni, NAME, say_nothing, NULL, &err))
         agent_log(OPTIONS_LOGLEVEL_WARN, "%s: %s", NAME, err.message);
+    put_all(jni, recording);
 }

@@ -5,6 +5,7 @@
 #include "agent/agent.h"
 #include "agent/agree.h"
 #include "agent/alloc.h"
+#include "agent/classes.h"
 #include "agent/collections.h"
 #include "agent/locks.h"
 #include "agent/stacks.h"
@@ -48,10 +49,8 @@ static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *jni)
  * JvmtiExport::should_post_class_load. */
 static void JNICALL on_class_load(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jclass klass)
 {
-    (void)jvmti;
-    (void)jni;
     (void)thread;
-    (void)klass;
+    classes_defined(jvmti, jni, klass);
 }
 
 static void JNICALL on_class_prepare(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jclass klass)

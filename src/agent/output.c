@@ -8,6 +8,7 @@
 #include "agent/alloc.h"
 #include "agent/delays.h"
 #include "agent/events.h"
+#include "agent/exceptions.h"
 #include "agent/live.h"
 #include "agent/locks.h"
 #include "agent/nativecheck.h"
@@ -162,26 +163,50 @@ static const char *number_text(uint64_t number, char text[32])
     return text;
 }
 
-/* Of a type of waits, whose names are those of output_open. */
+/* Of a type of waits, whose names are those of output_open. JMC wants a time also of what is not enabled. */
 #define LOCK_SETTINGS(type)                                                                        \
     {(type), "enabled", has_lock ? "true" : "false"},                                              \
     {                                                                                              \
-        (type), "threshold", has_lock ? threshold : "off"                                          \
+        (type), "threshold", has_lock ? threshold : "0 ns"                                         \
     }
 
 /* Of a type of what is counted, likewise. */
-#define COUNT_SETTINGS(type, is_on)                                                                \
+#define COUNT_SETTINGS(type, is_on) PERIOD_SETTINGS((type), (is_on), count)
+#define PERIOD_SETTINGS(type, is_on, of)                                                           \
     {(type), "enabled", (is_on) ? "true" : "false"},                                               \
     {                                                                                              \
-        (type), "period", (is_on) ? count : "off"                                                  \
+        (type), "period", (is_on) ? (of) : "off"                                                   \
     }
+
+/* Of files and sockets, likewise. */
+#define IO_SETTINGS(type)                                                                          \
+    {(type), "enabled", has_io ? "true" : "false"},                                                \
+    {                                                                                              \
+        (type), "threshold", has_io ? io : "0 ns"                                                  \
+    }
+#define ALL_IO_SETTINGS                                                                            \
+    IO_SETTINGS("jdk.FileRead"), IO_SETTINGS("jdk.FileWrite"), IO_SETTINGS("jdk.FileForce"),       \
+        IO_SETTINGS("jdk.SocketRead"), IO_SETTINGS("jdk.SocketWrite")
+
+/* Of what has no time and no number. */
+#define ENABLED_SETTING(type, is_on)                                                               \
+    {                                                                                              \
+        (type), "enabled", (is_on) ? "true" : "false"                                              \
+    }
+#define ALONE_SETTINGS(values)                                                                     \
+    ENABLED_SETTING("jdk.ClassDefine", (values)->has_classes),                                     \
+        ENABLED_SETTING("jdk.ClassUnload", (values)->has_classes),                                 \
+        ENABLED_SETTING("jdk.InitialSystemProperty",                                               \
+                        (values)->has_properties && !(values)->is_without_arguments),              \
+        ENABLED_SETTING("jdk.InitialEnvironmentVariable", (values)->has_environment)
 
 /* Of all of these, of which a session has one. */
 #define COUNTED_SETTINGS(event)                                                                    \
     COUNT_SETTINGS("jaywalk.CounterSample", (event) == OPTIONS_EVENT_PERF),                        \
         COUNT_SETTINGS("jaywalk.CallSample", (event) == OPTIONS_EVENT_METHOD),                     \
-        COUNT_SETTINGS("jdk.JavaExceptionThrow", (event) == OPTIONS_EVENT_EXCEPTION),              \
-        COUNT_SETTINGS("jdk.JavaErrorThrow", (event) == OPTIONS_EVENT_EXCEPTION),                  \
+        PERIOD_SETTINGS("jdk.JavaExceptionThrow", has_throws, throws_of),                          \
+        PERIOD_SETTINGS("jdk.JavaErrorThrow", has_throws, throws_of),                              \
+        {"jdk.ExceptionStatistics", "enabled", has_throws ? "true" : "false"},                     \
         COUNT_SETTINGS("jaywalk.NewObject", (event) == OPTIONS_EVENT_NEW)
 
 static uint64_t live_count(const struct options *values)
@@ -194,9 +219,11 @@ struct recording *output_open(const struct options *values, const char *path,
 {
     const bool has_wall = values->wall_ns != 0, has_counter = options_is_counting(values);
     const bool has_lock = strcmp(locks_text(values), "on") == 0, has_cpu = options_has_cpu(values);
-    char period[32], interval[32], wall_period[32], wall[32], depth[32], off[160];
-    char overhead[32] = "off", memlimit[32], selfcheck[256], count[48], alloc[32], live[32];
-    char lock[32], threshold[32];
+    const bool has_io = values->io_ns != 0, has_throws = exceptions_are_asked(values);
+    char period[32], interval[32], wall_period[32], wall[32], depth[32], off[160], count[48];
+    const char *throws_of = has_counter ? count : "1 exceptions";
+    char overhead[32] = "off", memlimit[32], selfcheck[256], alloc[32], live[32];
+    char lock[32], threshold[32], io[32];
     const char *walker = walk_walker_in_use(off, sizeof off);
     const struct recording_setting settings[] = {
         {"jdk.ExecutionSample", "enabled", has_cpu || values->is_unbatched ? "true" : "false"},
@@ -207,14 +234,12 @@ struct recording *output_open(const struct options *values, const char *path,
          has_wall && !values->is_unbatched ? "true" : "false"},
         {"jaywalk.WallClockSample", "period", has_wall ? wall_period : "off"},
         COUNTED_SETTINGS(values->event),
-        {"jdk.ObjectAllocationSample", "enabled",
-         strcmp(alloc_text(values), "on") == 0 ? "true" : "false"},
+        ENABLED_SETTING("jdk.ObjectAllocationSample", strcmp(alloc_text(values), "on") == 0),
         LOCK_SETTINGS("jdk.JavaMonitorEnter"),
         LOCK_SETTINGS("jdk.JavaMonitorWait"),
         LOCK_SETTINGS("jdk.ThreadPark"),
-        {"jdk.InitialSystemProperty", "enabled",
-         values->has_properties && !values->is_without_arguments ? "true" : "false"},
-        {"jdk.InitialEnvironmentVariable", "enabled", values->has_environment ? "true" : "false"},
+        ALL_IO_SETTINGS,
+        ALONE_SETTINGS(values),
         {NULL, "event", options_event_text(values)},
         {NULL, "alluser", values->is_user_only ? "true" : "false"},
         {NULL, "perf_events", events_text(values)},
@@ -247,6 +272,7 @@ struct recording *output_open(const struct options *values, const char *path,
     snprintf(count, sizeof count, "%llu %s", (unsigned long long)values->interval_count,
              jw_perf_unit(values->perf));
     snprintf(threshold, sizeof threshold, "%llu ns", (unsigned long long)values->lock_ns);
+    snprintf(io, sizeof io, "%llu ns", (unsigned long long)values->io_ns);
     overhead_text(values, overhead, sizeof overhead);
     period_text(values->interval_ns, period, sizeof period);
     period_text(values->wall_ns, wall_period, sizeof wall_period);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "agent/agent.h"
+#include "agent/exceptions.h"
 #include "agent/methods.h"
 #include "agent/probe_contexts.h"
 #include "agent/probe_events.h"
@@ -92,8 +93,8 @@ void probes_prepare(const struct options *options)
     struct jw_error err = {0};
 
     if ((options->probe[0] != '\0' || methods_are_asked(options) || options->endpoints != 0 ||
-         options->queue_ns != 0 || options->has_async_stacks ||
-         options->event == OPTIONS_EVENT_EXCEPTION || options->event == OPTIONS_EVENT_NEW) &&
+         options->queue_ns != 0 || options->io_ns != 0 || options->has_async_stacks ||
+         exceptions_are_asked(options) || options->event == OPTIONS_EVENT_NEW) &&
         !instrument_prepare(agent.java_vm, &err))
         agent_log(OPTIONS_LOGLEVEL_WARN, "probe: %s", err.message);
 }

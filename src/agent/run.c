@@ -8,10 +8,12 @@
 #include "agent/alloc.h"
 #include "agent/away.h"
 #include "agent/census.h"
+#include "agent/classes.h"
 #include "agent/deadlocks.h"
 #include "agent/delays.h"
 #include "agent/exceptions.h"
 #include "agent/instances.h"
+#include "agent/io.h"
 #include "agent/live.h"
 #include "agent/locks.h"
 #include "agent/methods.h"
@@ -275,7 +277,7 @@ enum states_command run_work(JNIEnv *jni)
     census_turn(jni);
     methods_turn(jni, session.recording);
     news_turn(jni, session.recording);
-    exceptions_turn(jni);
+    exceptions_turn(jni, session.recording);
     if (session.options.overhead_ppm != 0)
         cost_look(session.recording);
     /* What follows a change of the libraries is in a generation of its own, in which each pc has one meaning. */
@@ -337,7 +339,9 @@ static void take_down(JNIEnv *jni, bool is_turn)
         if (session.recording != NULL)
             recording_tasks_over(session.recording, jw_now_ns());
         queues_end(jni);
-        exceptions_end(jni);
+        io_end(jni);
+        classes_end();
+        exceptions_end(jni, session.recording);
         news_end(jni, session.recording);
     }
     alloc_end();
@@ -458,7 +462,8 @@ void run_end(JNIEnv *jni)
     methods_leave(jni, session.recording);
     routes_leave();
     queues_leave();
-    exceptions_leave();
+    io_leave();
+    exceptions_leave(jni, session.recording);
     news_leave(jni, session.recording);
     census_jvm_ends();
     told_count_dropped(jni);
@@ -496,7 +501,9 @@ static void leave_classes(JNIEnv *jni)
     parks_end(jni);
     routes_end(jni);
     queues_end(jni);
-    exceptions_end(jni);
+    io_end(jni);
+    classes_end();
+    exceptions_end(jni, NULL);
     news_end(jni, NULL);
     census_end(jni);
 }

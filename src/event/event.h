@@ -50,6 +50,11 @@ enum event_kind {
                executor, who handed it over, length of the queue; no trace that says anything */
     EVENT_TASK =
         14, /* of an executor; flags: enum event_task, value: its number; of HANDED with the stack of who hands it over */
+    EVENT_IO =
+        15, /* a file or a socket was read or written; flags: enum jw_io and EVENT_IO_END; weight_ns: its duration, time_ns: its begin;
+                      value: bytes; name: as of DECLARED, without a type: path or host, address, port */
+    EVENT_CLASS =
+        16, /* of class_name; flags: enum event_class; name: number of its loader, 0: not known */
     EVENT_LATE = 9, /* a thread that a safepoint waited for; `state`: enum vm_thread_delay */
 };
 
@@ -74,6 +79,14 @@ enum event_task {
     EVENT_TASK_BEGUN, /* by this thread; value 0: it was handed over before there was anybody to notice */
     EVENT_TASK_ENDED,     /* the one that was begun last */
     EVENT_TASK_ENDED_ALL, /* the thread looks for another one */
+};
+
+/* Flags of IO, beside what it was: there was nothing more to be read. */
+#define EVENT_IO_END (1u << 8)
+
+enum event_class {
+    EVENT_CLASS_DEFINED, /* on this thread */
+    EVENT_CLASS_UNLOADED,
 };
 
 enum event_lock {

@@ -203,6 +203,26 @@ struct instrument_throws {
 void instrument_set_throws(const struct instrument_throws *calls, uint64_t exceptions);
 /* Classes that were asked for are held no longer. Context: the agent's thread. */
 void instrument_throws_forget(JNIEnv *jni);
+/* All that were made since the attach, wanted or not; also when it is over. False: the JVM has no memory to say so. Context: the agent's thread. */
+JW_MUST_CHECK bool instrument_throws_all(JNIEnv *jni, uint64_t *count);
+
+/* ---- files and sockets ---- */
+
+#define INSTRUMENT_ADDRESS_BYTES 48u
+
+struct instrument_io {
+    uint32_t what; /* enum jw_io */
+    bool is_end;   /* there was nothing more to be read */
+    uint64_t duration_ns,
+        bytes;    /* of FILE_FORCE 1: with what belongs to the file beside its bytes */
+    jstring name; /* path of the file, or name of the host; NULL: not known */
+    char address[INSTRUMENT_ADDRESS_BYTES]; /* "": none, or not known */
+    int32_t port;
+};
+/* One that has just ended took so long as is told of. Context: hook, on the thread that has called it. */
+typedef void instrument_io_told(JNIEnv *jni, const struct instrument_io *io);
+/* As the others, and from which time on; before the attach. */
+void instrument_set_io(instrument_io_told *calls, uint64_t ns);
 
 /* ---- objects ---- */
 

@@ -195,6 +195,12 @@ JW_MUST_CHECK bool instrument_bind_throws(JNIEnv *jni, struct jw_error *err);
 /* Exceptions of that attach are told from now on; -1: of none. */
 void instrument_throws_begin(JNIEnv *jni, int32_t attach);
 
+/* ---- instrument_io.c ---- */
+
+JW_MUST_CHECK bool instrument_bind_io(JNIEnv *jni, struct jw_error *err);
+/* Files and sockets of that attach are told from now on; -1: none. */
+void instrument_io_begin(JNIEnv *jni, int32_t attach);
+
 /* ---- instrument_news.c ---- */
 
 JW_MUST_CHECK bool instrument_bind_news(JNIEnv *jni, struct jw_error *err);

@@ -258,8 +258,9 @@ bool instrument_open_java(JNIEnv *jni, struct jw_error *err)
         !instrument_bind_calls(jni, err) || !instrument_bind_routes(jni, err) ||
         !instrument_bind_parks(jni, err) || !instrument_bind_queues(jni, err) ||
         !instrument_bind_forks(jni, err) || !instrument_bind_throws(jni, err) ||
-        !instrument_bind_news(jni, err) || !instrument_bind_callers(jni, err) ||
-        !instrument_bind_claims(jni, err) || !instrument_bind_dispatch(jni, err))
+        !instrument_bind_news(jni, err) || !instrument_bind_io(jni, err) ||
+        !instrument_bind_callers(jni, err) || !instrument_bind_claims(jni, err) ||
+        !instrument_bind_dispatch(jni, err))
         return false;
     tell_virtual_threads(jni);
     find_platform_loaders(jni);

@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "instrument/instrument_sites.h"
 #include "probe/probe_forks.h"
+#include "probe/probe_io.h"
 #include "probe/probe_news.h"
 #include "probe/probe_own.h"
 #include "probe/probe_parks.h"
@@ -158,6 +159,8 @@ static bool begin_others(JNIEnv *jni, const struct probe *probe, int32_t attach)
         instrument_calls_begin(jni, attach);
     else if (is_of(probe, PROBE_THROWS_CLASS))
         instrument_throws_begin(jni, attach);
+    else if (is_of(probe, PROBE_IO_CLASS))
+        instrument_io_begin(jni, attach);
     else
         return false;
     return true;

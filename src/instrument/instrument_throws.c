@@ -5,7 +5,7 @@
 #define EVENTS_CLASS "io/jaywalk/ThrowEvents"
 
 static struct instrument_tells java;
-static jmethodID forget;
+static jmethodID forget, all;
 static jclass error; /* global: java.lang.Error */
 
 /* Set before there are threads that look. */
@@ -46,7 +46,8 @@ bool instrument_bind_throws(JNIEnv *jni, struct jw_error *err)
     if (!instrument_bind_teller(jni, &of, &java, err))
         return false;
     forget = (*jni)->GetStaticMethodID(jni, java.klass, "forget", "()V");
-    found = forget == NULL ? NULL : (*jni)->FindClass(jni, "java/lang/Error");
+    all = forget == NULL ? NULL : (*jni)->GetStaticMethodID(jni, java.klass, "all", "()J");
+    found = all == NULL ? NULL : (*jni)->FindClass(jni, "java/lang/Error");
     error = found == NULL ? NULL : (*jni)->NewGlobalRef(jni, found);
     (*jni)->DeleteLocalRef(jni, found);
     if (!instrument_has_thrown(jni, "classes of probes", err) && error == NULL)
@@ -64,4 +65,14 @@ void instrument_throws_forget(JNIEnv *jni)
 {
     (*jni)->CallStaticVoidMethod(jni, java.klass, forget);
     (*jni)->ExceptionClear(jni);
+}
+
+bool instrument_throws_all(JNIEnv *jni, uint64_t *count)
+{
+    const jlong sum = (*jni)->CallStaticLongMethod(jni, java.klass, all);
+    const bool has_thrown = (*jni)->ExceptionCheck(jni);
+
+    (*jni)->ExceptionClear(jni);
+    *count = (uint64_t)sum;
+    return !has_thrown;
 }

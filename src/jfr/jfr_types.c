@@ -51,6 +51,7 @@ const struct jfr_row jfr_rows[] = {
 #include "jfr/jfr_types_exceptions.def"
 #include "jfr/jfr_types_locks.def"
 #include "jfr/jfr_types_objects.def"
+#include "jfr/jfr_types_program.def"
 };
 
 static const enum jfr_type told[][JFR_DIALECT_LIMIT] = {

@@ -35,6 +35,7 @@ enum jfr_type {
 #include "jfr/jfr_types_exceptions.def"
 #include "jfr/jfr_types_locks.def"
 #include "jfr/jfr_types_objects.def"
+#include "jfr/jfr_types_program.def"
 #undef JFR_PRIMITIVE
 #undef JFR_UNIT_CLASS
 #undef JFR_ANNOTATION

@@ -24,6 +24,7 @@
 #define OPTIONS_FILTER_BYTES        1024  /* terminator included */
 #define OPTIONS_ATTRIBUTES_BYTES    1088  /* terminator included */
 #define OPTIONS_SERVICE_BYTES       256   /* terminator included */
+#define OPTIONS_THROWS_BYTES        256   /* terminator included */
 #define OPTIONS_NAME_BYTES          64    /* terminator included */
 #define OPTIONS_TIME_BYTES          64    /* terminator included */
 #define OPTIONS_MESSAGE_BYTES       384
@@ -170,11 +171,13 @@ struct options {
     uint64_t
         interval_count; /* events between samples of what is counted (options_is_counting); else 0 */
     uint64_t wall_ns;   /* interval of the wall clock, alone or beside the event; 0: off */
-    uint64_t alloc_bytes;  /* interval of allocations, alone or beside the event; 0: off */
-    uint64_t lock_ns;      /* waits for locks that took so long are told of; 0: none */
-    uint64_t locks;        /* enum options_locks */
-    uint64_t live_count;   /* sampled objects that are watched at a time; 0: none */
-    uint64_t ttsp_ns;      /* safepoints that are waited for so long are told of; 0: none */
+    uint64_t alloc_bytes; /* interval of allocations, alone or beside the event; 0: off */
+    uint64_t lock_ns;     /* waits for locks that took so long are told of; 0: none */
+    uint64_t locks;       /* enum options_locks */
+    uint64_t live_count;  /* sampled objects that are watched at a time; 0: none */
+    uint64_t ttsp_ns;     /* safepoints that are waited for so long are told of; 0: none */
+    uint64_t
+        io_ns; /* reads and writes of files and sockets that took so long are told of; 0: none */
     uint64_t queue_ns;     /* tasks that waited so long in a queue are told of; 0: none */
     uint64_t window_begin; /* enum options_moment: from here on samples are taken; NONE: always */
     uint64_t window_end;   /* enum options_moment: and up to here */
@@ -217,11 +220,13 @@ struct options {
     bool is_reversed;
     bool is_inverted;
     bool is_quiet;
-    bool is_unbatched;             /* nobatch */
-    bool has_async_stacks;         /* asyncstacks */
-    bool is_without_arguments;     /* noargs */
-    char file[OPTIONS_PATH_BYTES]; /* pattern, see options_file_name; "": none named */
-    char log[OPTIONS_PATH_BYTES];  /* "": stderr */
+    bool is_unbatched;                    /* nobatch */
+    char throws_of[OPTIONS_THROWS_BYTES]; /* exceptions: patterns; "": none */
+    bool has_classes;                     /* classload */
+    bool has_async_stacks;                /* asyncstacks */
+    bool is_without_arguments;            /* noargs */
+    char file[OPTIONS_PATH_BYTES];        /* pattern, see options_file_name; "": none named */
+    char log[OPTIONS_PATH_BYTES];         /* "": stderr */
     char answer
         [OPTIONS_PATH_BYTES];      /* file of the command jaywalk; "": nobody waits for an answer */
     char show[OPTIONS_PATH_BYTES]; /* likewise, for long texts */

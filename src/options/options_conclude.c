@@ -242,6 +242,20 @@ static void conclude_interval(struct options_parser *parser)
         options_take_number(parser, &options_rows[OPTIONS_ID_INTERVAL], &parser->interval);
 }
 
+/* Whoever samples each n-th of something counts by the same cells. */
+static void conclude_throws(struct options_parser *parser)
+{
+    const struct options *values = &parser->result->values;
+
+    if (values->throws_of[0] != '\0' &&
+        (values->event == OPTIONS_EVENT_EXCEPTION || values->event == OPTIONS_EVENT_METHOD ||
+         values->event == OPTIONS_EVENT_NEW))
+        options_add_message(
+            &parser->result->errors,
+            "exceptions: not beside event=%.64s; name one of them, or another event",
+            options_event_text(values));
+}
+
 /* What the event cannot do. */
 static void conclude_event(struct options_parser *parser)
 {
@@ -301,6 +315,7 @@ bool options_conclude(struct options_parser *parser)
     conclude_exception(parser);
     conclude_interval(parser);
     conclude_event(parser);
+    conclude_throws(parser);
     conclude_clocks(parser);
     conclude_window(parser);
     conclude_output(parser);

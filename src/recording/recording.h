@@ -318,9 +318,6 @@ struct recording_count {
     uint64_t count, elapsed_ns;
 };
 
-/* How many objects that extend Throwable were made so far. */
-void recording_put_exceptions(struct recording *recording, uint64_t count);
-
 enum recording_format {
     RECORDING_JFR,
     RECORDING_HTML,
@@ -521,6 +518,7 @@ void recording_set_now(struct recording *recording, const char *setting, const c
 /* For JFR: what is known of a timed method by now, or of one that is counted, or makes what is; for other formats nothing. */
 void recording_put_times(struct recording *recording, const struct recording_times *times);
 void recording_put_count(struct recording *recording, const struct recording_count *count);
+void recording_put_exceptions(struct recording *recording, uint64_t count); /* made so far */
 
 /*
  * Makes all that was taken visible in the file. False and `err` the first time after a write failed;

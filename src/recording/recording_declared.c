@@ -358,7 +358,8 @@ static bool is_own(struct recording_text class_name)
         "io/jaywalk/ParkEvents",   "java/lang/JaywalkParks", "io/jaywalk/CallEvents",
         "java/lang/JaywalkCalls",  "io/jaywalk/ThrowEvents", "java/lang/JaywalkThrows",
         "io/jaywalk/NewEvents",    "java/lang/JaywalkNews",  "io/jaywalk/QueueEvents",
-        "java/lang/JaywalkQueues", "io/jaywalk/ForkEvents",  "java/lang/JaywalkForks"};
+        "java/lang/JaywalkQueues", "io/jaywalk/ForkEvents",  "java/lang/JaywalkForks",
+        "io/jaywalk/IoEvents",     "java/lang/JaywalkIo"};
 
     for (size_t i = 0; i < JW_COUNT_OF(classes); i++) {
         if (begins_with(class_name, classes[i]))

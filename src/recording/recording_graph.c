@@ -463,12 +463,13 @@ static void take_sample(struct graph_take *take, const struct event_record *reco
 static bool has_no_place(const struct event_record *record)
 {
     if (record->kind == EVENT_DECLARED || record->kind == EVENT_METHOD_TRACE ||
-        record->kind == EVENT_QUEUE_TIME)
+        record->kind == EVENT_QUEUE_TIME || record->kind == EVENT_IO || record->kind == EVENT_CLASS)
         jw_count(JW_COUNT_PROBE_EVENTS_UNTOLD);
     return record->kind == EVENT_ENDPOINT || record->kind == EVENT_SPAN ||
            record->kind == EVENT_LATE || record->kind == EVENT_TASK ||
            record->kind == EVENT_LOCK_OWNER || record->kind == EVENT_DECLARED ||
-           record->kind == EVENT_METHOD_TRACE || record->kind == EVENT_QUEUE_TIME;
+           record->kind == EVENT_METHOD_TRACE || record->kind == EVENT_QUEUE_TIME ||
+           record->kind == EVENT_IO || record->kind == EVENT_CLASS;
 }
 
 static void take_record(const struct event_record *record, void *argument)

@@ -1,8 +1,7 @@
 /*
  * recording_internal - what the files of a recording share.
  *
- * For      recording.c (chunks, times, flushes), recording_samples.c (records and stacks),
- *          recording_context.c (what threads work for),
+ * For      recording.c (chunks, times, flushes), recording_samples.c (records and stacks), recording_context.c (what threads work for),
  *          recording_events.c (everything that is no sample), recording_ledger.c (CPU time that is and
  *          is not sampled), recording_law.c (what became of each signal),
  *          recording_cost.c (what jaywalk takes), recording_graph.c (other formats).
@@ -348,6 +347,7 @@ void recording_declared_close(struct recording *recording);
 /* A call of a traced method; the stack begins with that method. */
 void recording_take_method_trace(struct recording_take *take, const struct event_record *record);
 void recording_take_queue_time(struct recording_take *take, const struct event_record *record);
+void recording_take_program(struct recording_take *take, const struct event_record *record);
 
 /*
  * How many frames on top are the agent's own: of a wait that LockSupport told of (parks.h of room agent), of a call that is sampled (methods.h); or, of an exception

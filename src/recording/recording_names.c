@@ -416,9 +416,22 @@ uint64_t recording_method_key(struct recording_names *names, const struct record
                       told->is_hidden);
 }
 
+uint64_t recording_loader_key(struct recording_names *names, uint32_t loader)
+{
+    return loader_key(names, loader);
+}
+
+uint64_t recording_class_of_loader(struct recording_names *names, struct recording_text text,
+                                   uint32_t loader)
+{
+    const uint64_t package = package_key(names, loader, package_of(text));
+
+    return put_class(names, text, loader_key(names, loader), package, 0);
+}
+
 uint64_t recording_class_of_text(struct recording_names *names, struct recording_text text)
 {
-    return put_class(names, text, loader_key(names, 0), package_key(names, 0, package_of(text)), 0);
+    return recording_class_of_loader(names, text, 0);
 }
 
 uint64_t recording_class(struct recording_names *names, const struct generation *generation,

@@ -82,6 +82,11 @@ uint64_t recording_class(struct recording_names *names, const struct generation 
 /* The same by its name. */
 uint64_t recording_class_of_text(struct recording_names *names, struct recording_text text);
 
+/* And of one that is told with its loader; and of that. 0: not known. */
+uint64_t recording_class_of_loader(struct recording_names *names, struct recording_text text,
+                                   uint32_t loader);
+uint64_t recording_loader_key(struct recording_names *names, uint32_t loader);
+
 /* Keys of methods: of a record of this generation, of native code, of a mark. */
 uint64_t recording_java_method(struct recording_names *names, const struct generation *generation,
                                const struct method_record *record);

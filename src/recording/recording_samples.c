@@ -396,6 +396,8 @@ static void take_record(const struct event_record *record, void *argument)
         recording_take_method_trace(take, record);
     else if (record->kind == EVENT_QUEUE_TIME)
         recording_take_queue_time(take, record);
+    else if (record->kind == EVENT_IO || record->kind == EVENT_CLASS)
+        recording_take_program(take, record);
     else if (record->kind == EVENT_LATE)
         recording_delays_take(take, record);
     else if (JW_INVARIANT(record->kind == EVENT_WALL_SAMPLE || record->kind == EVENT_WALL_IDLE))

@@ -87,7 +87,8 @@ static void count_loss(enum sample_loss loss)
 static bool is_told(const struct sampler_hook *sample)
 {
     return sample->kind == EVENT_DECLARED || sample->kind == EVENT_METHOD_TRACE ||
-           sample->kind == EVENT_QUEUE_TIME || sample->kind == EVENT_TASK;
+           sample->kind == EVENT_QUEUE_TIME || sample->kind == EVENT_TASK ||
+           sample->kind == EVENT_IO || sample->kind == EVENT_CLASS;
 }
 
 /* That is not for a window of samples to choose. */

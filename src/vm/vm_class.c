@@ -67,6 +67,18 @@ void vm_class_found(jvmtiEnv *jvmti, JNIEnv *jni, jclass klass)
         note_loader(jvmti, jni, klass, addr);
 }
 
+uint32_t vm_class_loader(jvmtiEnv *jvmti, JNIEnv *jni, jclass klass)
+{
+    const vm_addr addr = vm_is_open() ? vm_klass_of(jni, klass) : 0;
+
+    if (addr == 0)
+        return VM_LOADER_UNKNOWN;
+    /* What was noted at this address may be of a loader that has gone. */
+    if (!vm_loader_tells())
+        note_loader(jvmti, jni, klass, addr);
+    return vm_loader_of(addr);
+}
+
 void vm_class_make_ids(jvmtiEnv *jvmti, jclass klass)
 {
     jmethodID *methods = NULL;

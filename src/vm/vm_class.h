@@ -17,6 +17,9 @@ void vm_class_prepared(jvmtiEnv *jvmti, JNIEnv *jni, jclass klass);
 /* A class that was there before us, and needs a number for its loader; nothing where vm_loader_tells. */
 void vm_class_found(jvmtiEnv *jvmti, JNIEnv *jni, jclass klass);
 
+/* The number of its loader, also before it is prepared: vm_loader.h. Hook. */
+uint32_t vm_class_loader(jvmtiEnv *jvmti, JNIEnv *jni, jclass klass);
+
 /* Ids for all methods of a class: some hundred bytes of the JVM's memory for each, kept until it is unloaded. */
 void vm_class_make_ids(jvmtiEnv *jvmti, jclass klass);
 

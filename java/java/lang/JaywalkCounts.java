@@ -6,7 +6,7 @@ package java.lang;
  * <p>Reached from any method of the program, before its first instruction: no call into code that could be probed, and no allocation but that of a cell.
  */
 public final class JaywalkCounts {
-    private static final JaywalkTally tally = new JaywalkTally();
+    private static final JaywalkTally tally = new JaywalkTally(JaywalkTally.SITES);
 
     private JaywalkCounts() {
     }

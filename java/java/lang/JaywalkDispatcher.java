@@ -125,6 +125,7 @@ public final class JaywalkDispatcher {
         JaywalkCounts.ended(thread);
         JaywalkCalls.ended(thread);
         JaywalkNews.ended(thread);
+        JaywalkThrows.ended(thread);
         for (JaywalkProbe probe : probes) {
             JaywalkSlot.ended(probe.owned, thread);
         }

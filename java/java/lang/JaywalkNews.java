@@ -10,7 +10,7 @@ public abstract class JaywalkNews {
     /** Set once, before there are sites. */
     private static JaywalkNews teller;
 
-    private static final JaywalkTally tally = new JaywalkTally();
+    private static final JaywalkTally tally = new JaywalkTally(JaywalkTally.SITES);
 
     /** Which attach is told of; -1: none. Of one before it objects may come at any time. */
     private static int telling = -1;

@@ -2,15 +2,18 @@ package java.lang;
 
 /**
  * Counts by number, in cells that threads own. A platform thread writes its own with plain stores, as do virtual threads that of their carrier; threads that find
- * no cell share others, under their monitors. A cell takes 8 KB of the program's heap, all of them half a megabyte.
+ * no cell share others, under their monitors. With all numbers a cell takes 8 KB of the program's heap, all of them half a megabyte.
  *
  * <p>No call into code that could be probed, and no allocation but that of a cell.
  */
 final class JaywalkTally {
-    /** Numbers at the most; a power of two, as are the next two. */
+    /** Numbers that methods and classes have at the most; a power of two, as are the next two. */
     static final int SITES = 1024;
 
     private static final int OWNED = 64, SHARED = 8;
+
+    /** How many numbers this one counts by; a power of two. */
+    final int sites;
 
     private final Cells[] owned = new Cells[OWNED], shared = new Cells[SHARED];
 
@@ -20,12 +23,13 @@ final class JaywalkTally {
     /** Which attach counts; -1: none. Only what is its own is counted: what is of one before it may come at any time, and its numbers were others. */
     private int counting = -1;
 
-    JaywalkTally() {
+    JaywalkTally(int sites) {
+        this.sites = sites;
         for (int i = 0; i < OWNED; i++) {
-            owned[i] = new Cells();
+            owned[i] = new Cells(sites);
         }
         for (int i = 0; i < SHARED; i++) {
-            shared[i] = new Cells();
+            shared[i] = new Cells(sites);
         }
     }
 
@@ -33,10 +37,16 @@ final class JaywalkTally {
         /** By number; null: nobody had it yet. Another array for each attach. */
         long[] counts;
 
+        private final int sites;
+
+        Cells(int sites) {
+            this.sites = sites;
+        }
+
         @Override
         void prepare() {
             if (counts == null) {
-                counts = new long[SITES];
+                counts = new long[sites];
             }
         }
 
@@ -56,7 +66,7 @@ final class JaywalkTally {
             if (counts == null) {
                 return;
             }
-            for (int i = 0; i < SITES; i++) {
+            for (int i = 0; i < sites; i++) {
                 sums[i] += counts[i];
             }
         }
@@ -75,9 +85,9 @@ final class JaywalkTally {
             return;
         }
         if (counts != null && cells.owner == thread) {
-            counts[site & (SITES - 1)]++;
+            counts[site & (counts.length - 1)]++;
         } else {
-            countElsewhere(thread, site & (SITES - 1), attach);
+            countElsewhere(thread, site & (sites - 1), attach);
         }
     }
 
@@ -116,7 +126,7 @@ final class JaywalkTally {
 
     /** All so far, by number. */
     long[] sums() {
-        final long[] sums = new long[SITES];
+        final long[] sums = new long[sites];
 
         for (Cells cells : owned) {
             cells.addTo(sums);

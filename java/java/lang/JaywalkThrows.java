@@ -14,6 +14,9 @@ public abstract class JaywalkThrows {
     /** Of the attach that is told of; null: of none. Of one before it exceptions may come at any time. */
     private static Known known;
 
+    /** All exceptions, whether anybody wants them or not. */
+    private static final JaywalkTally tally = new JaywalkTally(1);
+
     /** Exceptions that were not told, for want of stack. */
     private static int dropped;
 
@@ -63,6 +66,8 @@ public abstract class JaywalkThrows {
         known = null;
         JaywalkCalls.begin(-1, n);
         if (attach >= 0) {
+            dropped += tally.dropped();
+            tally.begin(attach);
             known = new Known(attach);
         }
     }
@@ -84,6 +89,8 @@ public abstract class JaywalkThrows {
             return;
         }
         try {
+            tally.count(0, attach);
+
             final Class<?> type = thrown.getClass();
             final int at = System.identityHashCode(type) & (Known.PLACES - 1);
 
@@ -95,8 +102,18 @@ public abstract class JaywalkThrows {
         }
     }
 
+    /** By the agent: how many there were since an attach began, also when it has ended. */
+    static long all() {
+        return tally.sums()[0];
+    }
+
+    /** The thread ends, on itself. */
+    static void ended(Thread thread) {
+        tally.ended(thread);
+    }
+
     static int dropped() {
-        return dropped;
+        return dropped + tally.dropped();
     }
 
     /** Whether the session asks for exceptions of this class. */

@@ -55,8 +55,47 @@ else
     [ "$(count_of jdk.OldGarbageCollection startTime)" -ge $rounds ] || fail "collections that were asked for are not of the old generation"
 fi
 expect "$all" jdk.GCHeapSummary 'when = "After GC"'
+# Of the heap before, collectors that work beside the program say nothing.
+if ! events jdk.GCConfiguration | grep -qE 'oldCollector = "(Z|Shenandoah|ConcurrentMarkSweep)"'; then
+    expect "$all" jdk.GCHeapSummary 'when = "Before GC"'
+    compare=(Serial Parallel G1)
+fi
 [ "$(count_of jdk.MetaspaceSummary 'After GC')" -ge 1 ] || fail "no jdk.MetaspaceSummary"
 echo "$all collections, $asked of them asked for"
+
+# Before each collection the heap is as large as the JVM's own recorder says, with each collector; of G1 it may lack a region. That one sees less of the JVM's begin
+# and end, and of Parallel two collections where all is collected.
+used() { # $1: recording; bytes
+    "$JW_COMMAND" convert -q -e jdk.GCHeapSummary "$1" heap.csv || fail "$1 has no heap"
+    awk -F, 'index($0, "\"Before GC\"") { print $NF + 0 }' heap.csv
+}
+if [ "$MAJOR" -ge 17 ]; then
+    for collector in $(half_of "${compare[@]}"); do
+        profile "$collector" "event=cpu,file=$collector.jfr" -XX:+Use${collector}GC -XX:StartFlightRecording:filename=$collector-jvm.jfr,settings=profile Collected $rounds
+        room=0
+        [ "$collector" != G1 ] || room=$((1 << 20))
+        used "$collector-jvm.jfr" >jvm.txt
+        used "$collector.jfr" >heaps.txt
+        found=$(awk -v room=$room 'NR == FNR { jvm[NR] = $1; count = NR; next } { for (i = 1; i <= count; i++) if (jvm[i] >= $1 && jvm[i] <= $1 + room) { found++; break } } END { print found + 0 }' jvm.txt heaps.txt)
+        [ "$found" -ge $((rounds - 1)) ] || fail "$collector: of $rounds collections $found began with a heap as the JVM says: $(paste -s heaps.txt), the JVM: $(paste -s jvm.txt)"
+    done
+fi
+
+# Classes one by one, by whoever defines them, with their loader; and those that are unloaded.
+copies=100
+profile classes "event=cpu,classload,file=classes.jfr" Defined $copies
+"$JW_COMMAND" convert -q -e jdk.ClassDefine classes.jfr defined.csv || fail "no class is defined"
+[ "$(grep -c '"Defined$Copy","{""type"":{.*""name"":""Defined$Loader""' defined.csv)" = $copies ] || fail "$(grep -c 'Defined.Copy"' defined.csv) of $copies classes: $(grep -m 2 'Defined.Copy"' defined.csv)"
+grep 'Defined$Copy"' defined.csv | grep -vq 'Defined.main:[0-9]*;Defined$Loader.define:' && fail "it is not told who defines a class: $(grep -m 2 'Defined.Copy"' defined.csv)"
+grep -q '"Defined","' defined.csv || fail "the program's own class is not told"
+unloaded=0
+"$JW_COMMAND" convert -q -e jdk.ClassUnload classes.jfr unloaded.csv 2>/dev/null && unloaded=$(grep -c '"Defined$Copy"' unloaded.csv || true)
+if [ "$MAJOR" -ge 17 ]; then
+    [ "$unloaded" -ge $((copies / 2)) ] && [ "$unloaded" -le $copies ] || fail "$unloaded of $copies classes were unloaded"
+else
+    [ "$unloaded" = 0 ] && grep -q 'does not tell safely which classes it unloads' classes.err || fail "it is not said that unloading is not told: $(cat classes.err)"
+fi
+"$JW_COMMAND" convert -q -e jdk.ClassDefine facts.jfr none.csv 2>/dev/null && [ "$(grep -c '^"jdk' none.csv)" != 0 ] && fail "classes are told where nobody asked for them"
 
 # Who wants none of the properties in a recording gets none; those of the command line stand in that, unless it is not wanted either.
 profile without "sysprops=no,file=without.jfr" -Dshop.name=corner Collected 1

@@ -54,6 +54,16 @@ each all all.collapsed None
 run_jfr "${reader#* }" print --events jdk.JavaErrorThrow,jdk.JavaExceptionThrow all.jfr >all.txt
 linking=$(grep -c 'thrownClass = java.lang.NoSuchFieldError ' all.txt || true)
 [ "$(grep -c 'thrownClass = Thrown[$]Failed ' all.txt)" = 1200 ] && [ "$(grep -c '^jdk.JavaErrorThrow' all.txt)" = $((1200 + linking)) ] || fail "errors are not told as such"
+# How many there were in all, and beside samples of CPU time; of whatever class.
+statistics() { "$JW_COMMAND" convert -q -e jdk.ExceptionStatistics -o csv "$1" - | tr -d '\r' | awk -F, 'NR > 1 { print $NF }' | tail -n 1; }
+told=$(grep -cE '^jdk.Java(Error|Exception)Throw' all.txt)
+# Those of the agent's own thread are not told.
+filtered=$(run_jfr "${reader#* }" print --events jaywalk.Diagnostics all.jfr | sed -n 's/^ *hookFiltered = //p' | tail -n 1)
+[ "$(statistics all.jfr)" -ge "$told" ] && [ "$(statistics all.jfr)" -le $((told + filtered)) ] || fail "all: $(statistics all.jfr) exceptions in all, and $told were told"
+profile beside 'event=cpu,interval=1ms,exceptions=Thrown$Failed,file=beside.jfr' Thrown platform
+[ "$("$JW_COMMAND" convert -q --event=exception -o csv beside.jfr - | grep -c '"Thrown[$]Failed"')" = 1200 ] || fail "beside: not 1200 exceptions beside samples of CPU time"
+"$JW_COMMAND" convert -q --event=cpu -o collapsed beside.jfr - | grep -q . || fail "beside: no samples of CPU time"
+[ "$(statistics beside.jfr)" -ge "$(awk '{ sum += $2 } END { print sum }' beside.out)" ] || fail "beside: of all exceptions $(statistics beside.jfr) were counted"
 ! grep -q 'secret' all.txt || fail "a message is told: $(grep -m 1 secret all.txt)"
 
 profile dialect 'event=exception:Thrown$Failed,dialect=async-profiler,file=dialect.jfr' Thrown platform

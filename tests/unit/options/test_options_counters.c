@@ -1,5 +1,6 @@
 /* event=COUNTER and what goes with it; live objects. */
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "options/options.h"
@@ -184,4 +185,20 @@ Test(options_counters, live_brings_the_allocations_that_it_is_made_of)
     cr_assert_eq(result.values.alloc_bytes, 1024);
     parse_quietly("event=cpu,file=x.jfr");
     cr_assert_eq(result.values.live_count, 0);
+}
+
+Test(options_counters, exceptions_go_with_events_that_do_not_count_by_their_cells)
+{
+    static const char *const events[] = {"exception", "new:com.acme.Order", "com.acme.Shop.buy"};
+    char text[64];
+
+    parse_quietly("start,event=cpu,exceptions");
+    cr_assert_str_eq(result.values.throws_of, "**");
+    parse_quietly("start,wall=20ms,exceptions=java.io.IOException|com.acme.**");
+    cr_assert_str_eq(result.values.throws_of, "java.io.IOException|com.acme.**");
+    for (size_t i = 0; i < JW_COUNT_OF(events); i++) {
+        snprintf(text, sizeof text, "start,event=%s,exceptions", events[i]);
+        cr_assert(!parse(text), "%s", text);
+        cr_assert(strstr(result.errors.texts[0], "exceptions: not beside event=") != NULL);
+    }
 }

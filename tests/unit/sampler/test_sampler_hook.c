@@ -107,7 +107,7 @@ static void use_up(struct generation *generation, uint64_t left)
 }
 
 static const uint16_t told_kinds[] = {EVENT_DECLARED, EVENT_METHOD_TRACE, EVENT_QUEUE_TIME,
-                                      EVENT_TASK};
+                                      EVENT_TASK,     EVENT_IO,           EVENT_CLASS};
 static const uint16_t sample_kinds[] = {EVENT_ALLOC_SAMPLE, EVENT_LOCK, EVENT_COUNTER_SAMPLE};
 
 /* What it says and its trace are in the generation only with its record. */
