@@ -384,17 +384,27 @@ static const struct jfr_reader_type *jfr_reader_recent_type(const struct jfr_rea
     return *recent;
 }
 
+/* Where an event lies, and how long its head is. */
+struct jfr_found {
+    const struct jfr_reader_type *type; /* NULL: there is no further event */
+    uint64_t offset, size_bytes;
+    size_t head_bytes;
+};
+
 /* No event is read behind one that is damaged, and no chunk. */
-static bool jfr_reader_give_up(struct jfr_reader *reader)
+static struct jfr_found jfr_reader_give_up(struct jfr_reader *reader)
 {
     reader->next_event = reader->end_of_events;
     jfr_reader_end(reader);
-    return false;
+    return (struct jfr_found){.type = NULL};
 }
 
-/* Passes events of no interest to the next one of a type that is known: where it lies, and how long its head is. */
-static inline bool jfr_reader_find_event(struct jfr_reader *reader, struct jfr_reader_event *event,
-                                         size_t *head_bytes, struct jw_error *err)
+/*
+ * Passes events of no interest to the next one of a type that is known. This and the next one are compiled into their callers, so that what is found stays in
+ * registers: each event of a recording comes through here.
+ */
+static inline __attribute__((always_inline)) struct jfr_found
+jfr_reader_find_event(struct jfr_reader *reader, struct jw_error *err)
 {
     while (reader->next_event < reader->end_of_events) {
         const uint64_t offset = reader->next_event;
@@ -409,8 +419,8 @@ static inline bool jfr_reader_find_event(struct jfr_reader *reader, struct jfr_r
         struct jfr_cursor cursor = {bytes, bytes + prefix_bytes, false};
         const uint64_t size_bytes = jfr_cursor_varint(&cursor);
         const uint64_t type_id = jfr_cursor_varint(&cursor);
-        *head_bytes = (size_t)(cursor.at - bytes);
-        if (cursor.is_cut || size_bytes < *head_bytes || size_bytes > left_bytes) {
+        const size_t head_bytes = (size_t)(cursor.at - bytes);
+        if (cursor.is_cut || size_bytes < head_bytes || size_bytes > left_bytes) {
             jfr_reader_damaged(reader, offset, err, "an event of impossible size");
             return jfr_reader_give_up(reader);
         }
@@ -423,48 +433,49 @@ static inline bool jfr_reader_find_event(struct jfr_reader *reader, struct jfr_r
             jfr_reader_damaged(reader, offset, err, "an event of more than 16 MiB");
             return jfr_reader_give_up(reader);
         }
-        event->type = type;
-        event->offset_bytes = offset;
-        event->size_bytes = size_bytes;
-        return true;
+        return (struct jfr_found){type, offset, size_bytes, head_bytes};
     }
-    return false;
+    return (struct jfr_found){.type = NULL};
 }
 
-static inline bool jfr_reader_whole_event(struct jfr_reader *reader, struct jfr_reader_event *event,
-                                          size_t head_bytes, struct jw_error *err)
+static inline __attribute__((always_inline)) bool
+jfr_reader_fill_found(struct jfr_reader *reader, const struct jfr_found *found,
+                      struct jfr_reader_event *event, struct jw_error *err)
 {
-    const uint64_t size_bytes = event->size_bytes;
     const unsigned char *bytes =
-        jfr_reader_see(reader, event->offset_bytes, (size_t)size_bytes, err);
+        jfr_reader_see(reader, found->offset, (size_t)found->size_bytes, err);
 
-    if (bytes == NULL)
-        return jfr_reader_give_up(reader);
+    if (bytes == NULL) {
+        jfr_reader_give_up(reader);
+        return false;
+    }
 
-    const struct jfr_cursor cursor = {bytes + head_bytes, bytes + size_bytes, false};
-    jfr_reader_fill_event(reader, event->type, &cursor, event->offset_bytes, event);
-    event->size_bytes = size_bytes;
+    const struct jfr_cursor cursor = {bytes + found->head_bytes, bytes + found->size_bytes, false};
+    jfr_reader_fill_event(reader, found->type, &cursor, found->offset, event);
+    event->size_bytes = found->size_bytes;
     return true;
 }
 
 bool jfr_reader_next_event(struct jfr_reader *reader, struct jfr_reader_event *event,
                            struct jw_error *err)
 {
-    size_t head_bytes;
+    const struct jfr_found found = jfr_reader_find_event(reader, err);
 
-    return jfr_reader_find_event(reader, event, &head_bytes, err) &&
-           jfr_reader_whole_event(reader, event, head_bytes, err);
+    return found.type != NULL && jfr_reader_fill_found(reader, &found, event, err);
 }
 
 bool jfr_reader_next_head(struct jfr_reader *reader, struct jfr_reader_event *event,
                           struct jw_error *err)
 {
-    size_t head_bytes;
+    const struct jfr_found found = jfr_reader_find_event(reader, err);
 
     *event = (struct jfr_reader_event){.type = NULL};
-    if (!jfr_reader_find_event(reader, event, &head_bytes, err))
+    if (found.type == NULL)
         return false;
-    event->type_name = event->type->name;
+    event->type = found.type;
+    event->type_name = found.type->name;
+    event->offset_bytes = found.offset;
+    event->size_bytes = found.size_bytes;
     return true;
 }
 
@@ -476,14 +487,19 @@ bool jfr_reader_load_event(struct jfr_reader *reader, struct jfr_reader_event *e
                                     : JFR_READER_PREFIX_BYTES;
     const unsigned char *bytes = jfr_reader_see(reader, event->offset_bytes, prefix_bytes, err);
 
-    if (bytes == NULL)
-        return jfr_reader_give_up(reader);
+    if (bytes == NULL) {
+        jfr_reader_give_up(reader);
+        return false;
+    }
 
     /* As when it was found; a file may be changed meanwhile, and then a number is cut. */
     struct jfr_cursor cursor = {bytes, bytes + prefix_bytes, false};
     (void)jfr_cursor_varint(&cursor);
     (void)jfr_cursor_varint(&cursor);
-    return jfr_reader_whole_event(reader, event, (size_t)(cursor.at - bytes), err);
+
+    const struct jfr_found found = {event->type, event->offset_bytes, event->size_bytes,
+                                    (size_t)(cursor.at - bytes)};
+    return jfr_reader_fill_found(reader, &found, event, err);
 }
 
 const char *jfr_reader_notice(const struct jfr_reader *reader)
