@@ -169,6 +169,8 @@ static void note_survivor(struct leaks *leaks, const struct leaks_survivor *obje
 
 static bool append(struct reading *reading, const char *text, size_t length_bytes)
 {
+    if (length_bytes == 0) /* there may be no texts yet */
+        return true;
     if (reading->capacity_bytes - reading->used_bytes < length_bytes) {
         size_t capacity_bytes = reading->capacity_bytes == 0 ? 4096 : reading->capacity_bytes;
 
