@@ -568,7 +568,8 @@ Test(options_parse, unknown_features_are_refused_with_those_known)
 {
     refuse("start,features=vtabel", "vtabel is unknown; did you mean vtable?; allowed: vtable");
     refuse("start,features=carriers", "carriers is unknown; did you mean carrier?");
-    refuse("start,features=xyz", "allowed: vtable, comptask, carrier, mixed, pcaddr, plainstacks, none");
+    refuse("start,features=xyz",
+           "allowed: vtable, comptask, carrier, mixed, pcaddr, plainstacks, none");
     refuse("start,features=vtable+", "nothing where a name is due");
     refuse("start,features=", "nothing where a name is due");
     refuse("start,features", "has no value");
