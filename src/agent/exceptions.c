@@ -14,11 +14,12 @@
 #include "sampler/sampler_hook.h"
 #include "vm/vm_klass.h"
 
-#define NAME      "event" /* of the option, and of its probe */
+#define NAME      "event" /* of the option, and of the probe whichever option asks for it */
 #define FORGET_NS (10 * JW_NS_PER_SECOND)
 
 static struct {
-    bool is_on; /* the agent's thread */
+    bool is_on;         /* this and the next three: the agent's thread */
+    const char *option; /* that asked for them */
     uint64_t turned_ns, told_ns;
     /* As event= has them. A thread that stood still since an earlier session may read while it is written: the last byte stays 0, and what it finds
      * is of that session, of which nothing is told any more. */
@@ -154,6 +155,7 @@ void exceptions_begin(JNIEnv *jni, const struct options *options)
     memcpy(exceptions.text, text, strlen(text));
     for (uint32_t i = 0; i < PROBE_THROWS_LIMIT; i++)
         jw_store_relaxed(&exceptions.has_taken[i], 0);
+    exceptions.option = is_event(options) ? NAME : "exceptions";
     exceptions.turned_ns = exceptions.told_ns = jw_now_ns();
     instrument_at_end(commands_end);
     instrument_set_throws(&calls, is_event(options) ? options->interval_count : 1);
@@ -161,7 +163,7 @@ void exceptions_begin(JNIEnv *jni, const struct options *options)
     exceptions.is_on =
         probe != NULL && instrument_attach_own(agent.java_vm, jni, probe, say_nothing, NULL, &err);
     if (!exceptions.is_on)
-        agent_log(OPTIONS_LOGLEVEL_WARN, "%s: off: %s", NAME, err.message);
+        agent_log(OPTIONS_LOGLEVEL_WARN, "%s: off: %s", exceptions.option, err.message);
 }
 
 /* How many there were in all. NULL: nobody writes it any more. */
@@ -202,13 +204,13 @@ static void tell_unmet(void)
         if (jw_load_relaxed(&exceptions.has_taken[i]) != 0)
             continue;
         if (has_package || pattern.has_stars)
-            agent_log(OPTIONS_LOGLEVEL_WARN, "%s: no exception was made that %.*s takes", NAME,
-                      shown, pattern.bytes);
+            agent_log(OPTIONS_LOGLEVEL_WARN, "%s: no exception was made that %.*s takes",
+                      exceptions.option, shown, pattern.bytes);
         else
             agent_log(OPTIONS_LOGLEVEL_WARN,
                       "%s: no exception was made that %.*s takes; classes are named with their "
                       "package, or as **.%.*s",
-                      NAME, shown, pattern.bytes, shown, pattern.bytes);
+                      exceptions.option, shown, pattern.bytes, shown, pattern.bytes);
     }
 }
 
@@ -231,6 +233,6 @@ void exceptions_end(JNIEnv *jni, struct recording *recording)
     tell_unmet();
     exceptions.is_on = false;
     if (!instrument_detach_own(jni, NAME, say_nothing, NULL, &err))
-        agent_log(OPTIONS_LOGLEVEL_WARN, "%s: %s", NAME, err.message);
+        agent_log(OPTIONS_LOGLEVEL_WARN, "%s: %s", exceptions.option, err.message);
     put_all(jni, recording);
 }

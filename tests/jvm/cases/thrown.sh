@@ -80,12 +80,14 @@ dropped=$(run_jfr "${reader#* }" print --events jaywalk.Diagnostics ends.jfr | s
 log=()
 [ "$MAJOR" -lt 11 ] || log=("-Xlog:redefine+class+load=info:file=redefined.log")
 begin_target server "${log[@]}" Thrown serve
-for turn in 1 2; do
-    jaywalk 0 start -e 'exception:Thrown$Plain|No.Where|Below' -f live.jfr "$server" >out
+for option in exceptions event; do
+    asked=(-e 'exception:Thrown$Plain|No.Where|Below')
+    [ $option = event ] || asked=(-e cpu '--exceptions=Thrown$Plain|No.Where|Below')
+    jaywalk 0 start "${asked[@]}" -f live.jfr "$server" >out
     until [ "$(jaywalk 0 status "$server" | sed -n 's/ samples in .*//p')" -ge 1 ]; do sleep 0.1; done
     jaywalk 0 stop "$server" >out
-    says 'warning: event: no exception was made that No.Where takes'
-    says 'warning: event: no exception was made that Below takes; classes are named with their package, or as **.Below'
+    says "warning: $option: no exception was made that No.Where takes"
+    says "warning: $option: no exception was made that Below takes; classes are named with their package, or as **.Below"
 done
 "$JW_COMMAND" convert -q -o collapsed live.jfr - | grep -q 'Thrown.plain;Thrown[$]Plain' || fail "nothing is told of a program that has long been running"
 end_target server serves
