@@ -2,7 +2,7 @@
  * Frames of stacks, and stacks of a generation; dump.
  *
  * A stack is a list of keys of frames, each of which is a constant: a frame of a hot method takes one byte in each stack, and the same frame
- * stands in many (docs/adr/0069). In dialects whose readers take stacks as they always were, frames stand in the stack.
+ * stands in many (docs/adr/0073). In dialects whose readers take stacks as they always were, frames stand in the stack.
  */
 #include "generation/generation.h"
 #include "recording/recording_internal.h"
