@@ -1,6 +1,6 @@
 /*
  * Hash of bytes: words are multiplied in pairs to 128 bits, whose halves are folded together, in two chains that
- * do not wait for each other. Every context.
+ * do not wait for each other. Every context; jw_hash128: tool.
  */
 #include "base/hash.h"
 
@@ -75,6 +75,39 @@ uint64_t jw_hash64(const void *bytes, size_t length_bytes)
         one = fold(word_at(next) ^ KEY_A, word_at(next + 8) ^ one);
     two = fold(word_at(end - 16) ^ KEY_B, word_at(end - 8) ^ two);
     return fold(one ^ length_bytes, two);
+}
+
+/* Each half of the hash has two chains of its own, and all bytes in them. */
+struct jw_hash128 jw_hash128(const void *bytes, size_t length_bytes)
+{
+    unsigned char few[BLOCK_BYTES] = {0};
+    const unsigned char *next = bytes;
+    const unsigned char *last; /* what the last block begins with, which may overlap the one before */
+    uint64_t chains[] = {KEY_A, KEY_B, KEY_C, KEY_D};
+
+    if (length_bytes >= BLOCK_BYTES) {
+        last = next + length_bytes - BLOCK_BYTES;
+    } else {
+        if (length_bytes > 0)
+            memcpy(few, bytes, length_bytes);
+        next = last = few;
+    }
+    for (;; next += BLOCK_BYTES) {
+        const unsigned char *block = next < last ? next : last;
+        const uint64_t words[] = {word_at(block), word_at(block + 8), word_at(block + 16),
+                                  word_at(block + 24)};
+
+        chains[0] = fold(words[0] ^ KEY_B, words[1] ^ chains[0]);
+        chains[1] = fold(words[2] ^ KEY_A, words[3] ^ chains[1]);
+        chains[2] = fold(words[1] ^ KEY_D, words[2] ^ chains[2]);
+        chains[3] = fold(words[3] ^ KEY_C, words[0] ^ chains[3]);
+        if (next >= last)
+            break;
+    }
+    return (struct jw_hash128){
+        .one = fold(fold(chains[0] ^ length_bytes, chains[1]) ^ KEY_C, length_bytes ^ KEY_D),
+        .two = fold(fold(chains[2], chains[3] ^ length_bytes) ^ KEY_A, length_bytes ^ KEY_B),
+    };
 }
 
 uint32_t jw_hash32(const void *bytes, size_t length_bytes)

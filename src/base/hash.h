@@ -21,6 +21,12 @@ JW_SIGNAL_SAFE static inline uint64_t jw_hash_word(uint64_t word)
 
 JW_SIGNAL_SAFE uint64_t jw_hash64(const void *bytes, size_t length_bytes);
 
+/* For who takes equal hashes for equal bytes: of a million different ones two are equal in one of 10^26 cases. */
+struct jw_hash128 {
+    uint64_t one, two;
+};
+struct jw_hash128 jw_hash128(const void *bytes, size_t length_bytes);
+
 /* Never 0, so that 0 can mean an empty slot. */
 JW_SIGNAL_SAFE uint32_t jw_hash32(const void *bytes, size_t length_bytes);
 

@@ -348,6 +348,7 @@ bool cli_feed_piece(struct cli_feed *feed, const struct cli_piece *piece,
         return false;
     if (feed->wish->moments != NULL)
         cli_reserve_stacks(feed);
+    cli_begin_known(feed);
     cli_feed_groups(feed);
     cli_feed_near(feed);
     if (feed->wish->moments != NULL)
@@ -377,6 +378,7 @@ void cli_feed_close(struct cli_feed *feed)
     jw_map_close(&feed->thread_fits);
     jw_map_close(&feed->frame_of_raw);
     cli_close_methods(&feed->methods);
+    cli_close_known(&feed->known);
     cli_forget_moments(feed);
     jw_free(feed->notes.bytes);
     jfr_method_free(&feed->method);

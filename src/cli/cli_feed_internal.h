@@ -2,7 +2,7 @@
  * cli_feed_internal - from the events of a recording to a profile.
  *
  * For      cli_feed.c (chunks), cli_feed_threads.c (who reads which), cli_feed_pieces.c (one chunk for several), cli_feed_notes.c (sums), cli_feed_events.c (what an event is and stands for),
- *          cli_feed_stacks.c (frames), cli_feed_ways.c (ends of stacks seen before), cli_feed_plan.c (types whose events are all alike), cli_feed_methods.c (names), cli_feed_contexts.c (what it was taken for).
+ *          cli_feed_stacks.c (frames), cli_feed_ways.c (ends of stacks seen before), cli_feed_known.c (stacks of chunks before), cli_feed_plan.c (types whose events are all alike), cli_feed_methods.c (names), cli_feed_contexts.c (what it was taken for).
  * Callers  these.   Context  tool.
  * Memory   of a chunk: a row for each distinct stack (and what it is taken apart by), one for each
  *          distinct frame, one for each thread, and some for what stacks have in common.
@@ -13,6 +13,7 @@
 #include <pthread.h>
 
 #include "base/counters.h"
+#include "base/hash.h"
 #include "base/map.h"
 #include "base/perf_event.h"
 #include "cli/cli_contexts_internal.h"
@@ -69,6 +70,39 @@ struct cli_ways {
     struct jfr_stack stack;             /* of the type of stacks that was asked last */
     const struct jfr_reader_type *type; /* that type; NULL: none */
     bool can_turn;
+};
+
+#define CLI_METHOD_TYPES 16u /* of frames, that are told apart by a number */
+
+enum cli_known_state {
+    CLI_KNOWN_OFF,
+    CLI_KNOWN_UNMET, /* what keys mean in this chunk was not looked at yet */
+    CLI_KNOWN_ON,
+};
+
+/* Stacks by their bytes, as long as keys go on meaning what they mean: see cli_feed_known.c. */
+struct cli_known {
+    enum cli_known_state state; /* in this chunk */
+    bool has_all;               /* this chunk has all keys below */
+    struct cli_known_stack {
+        struct jw_hash128 hash; /* of its bytes */
+        profile_stack_id begin; /* where it is entered */
+        profile_stack_id at;    /* where it ends, and how deep */
+        uint32_t depth;
+        bool is_there; /* false: a free slot */
+    } * slots;
+    size_t slot_count; /* a power of two, or 0 */
+    size_t count;
+    /* What the keys mean: methods' by key and types' of frames, as cli_methods has them; 0: no chunk had it. */
+    uint32_t *numbers;
+    size_t number_count;
+    uint8_t types[CLI_METHOD_TYPES];
+    uint64_t layout; /* 0: no chunk was met */
+    /* Hashes of stacks that come soon, whose slots are on their way from memory. */
+    struct cli_known_ahead {
+        const unsigned char *bytes; /* NULL: of none */
+        struct jw_hash128 hash;
+    } ahead[32];
 };
 
 /* What the sample in hand was taken for. */
@@ -252,11 +286,10 @@ struct cli_type_memo {
 #define CLI_NEAR_METHODS (1u << 16)
 #define CLI_NEAR_TYPES   16u
 
-#define CLI_METHOD_TYPES 16u /* of frames, that are told apart by a number */
-
 /* Methods by their names: see cli_feed_methods.c. */
 struct cli_methods {
     bool is_read;      /* those of this chunk are */
+    uint32_t seen, left_out; /* of this chunk; the latter have no number here: their keys are too large */
     uint32_t *numbers; /* of this chunk, by key; 0: none */
     size_t number_capacity;
     uint8_t types[CLI_METHOD_TYPES]; /* of this chunk, by key: the number + 1 */
@@ -327,6 +360,7 @@ struct cli_feed {
     struct jw_map frame_of_raw; /* of all chunks: bytes of method and type, line -> frame + 1 */
 
     struct cli_ways ways;
+    struct cli_known known;
     profile_frame_id *stack; /* scratch: one that has no ways */
     size_t stack_capacity;
 
@@ -557,6 +591,8 @@ void cli_feed_close(struct cli_feed *feed);
 /* cli_feed_methods.c: where the frame of this method and type is kept + 1, without its line, 0: not looked up yet; NULL: nowhere. And
  * the end of a chunk, and of all. */
 profile_frame_id *cli_method_frame(struct cli_feed *feed, const struct jfr_stack_frame *from);
+/* Before that, all methods and types of frames of the chunk that this frame is of. False: most cannot be told by their keys, or no memory. */
+JW_MUST_CHECK bool cli_read_meanings(struct cli_feed *feed, const struct jfr_stack_frame *from);
 void cli_forget_methods(struct cli_methods *methods);
 void cli_close_methods(struct cli_methods *methods);
 
@@ -582,6 +618,19 @@ JW_MUST_CHECK bool cli_walk_stack(struct cli_feed *feed, const struct cli_group 
 void cli_ask_ways(struct cli_feed *feed, const struct jfr_value *trace);
 /* Before the first one of a chunk: those of the chunk before are forgotten. */
 void cli_begin_ways(struct cli_feed *feed, uint64_t stack_bytes);
+
+/*
+ * cli_feed_known.c: stacks of chunks before. Before those of a chunk; some ahead of a stack, and right ahead of it: whether it is likely to be known; where
+ * it ends, if it is known; and for later chunks. All after the ways have begun.
+ */
+void cli_begin_known(struct cli_feed *feed);
+void cli_ask_known(struct cli_feed *feed, const struct jfr_value *trace);
+bool cli_is_known(struct cli_feed *feed, const struct jfr_value *trace);
+JW_MUST_CHECK bool cli_know_stack(struct cli_feed *feed, const struct jfr_value *trace,
+                                  profile_stack_id begin, profile_stack_id *at, uint32_t *depth);
+void cli_learn_stack(struct cli_feed *feed, const struct jfr_value *trace, profile_stack_id begin,
+                     profile_stack_id at, uint32_t depth);
+void cli_close_known(struct cli_known *known);
 
 /* Adds a group to the profile. PROFILE_STACK_NONE: memory is out. */
 profile_stack_id cli_feed_group(struct cli_feed *feed, const struct cli_group *group);

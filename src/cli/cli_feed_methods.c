@@ -64,9 +64,13 @@ static void read_methods(struct cli_feed *feed, const struct jfr_value *referenc
     uint64_t key;
 
     methods->is_read = true;
+    methods->seen = methods->left_out = 0;
     while (!feed->is_out_of_memory && jfr_constants_next(&constants, &method, &key)) {
-        if (key >= METHODS_KEYS_MOST)
+        methods->seen++;
+        if (key >= METHODS_KEYS_MOST) {
+            methods->left_out++;
             continue;
+        }
         if (!reserve_zeroed(feed, &numbers, &methods->number_capacity, key + 1,
                             sizeof *methods->numbers))
             return;
@@ -97,6 +101,22 @@ static uint32_t type_of(struct cli_methods *methods, const struct jfr_stack_fram
         memcpy(methods->type_texts[methods->type_count++], raw, sizeof raw);
     methods->types[from->type_key] = (uint8_t)(number + 1);
     return number;
+}
+
+bool cli_read_meanings(struct cli_feed *feed, const struct jfr_stack_frame *from)
+{
+    struct cli_methods *methods = &feed->methods;
+    struct jfr_stack_frame of_type = *from;
+
+    if (from->method.reader == NULL || from->type.reader == NULL)
+        return false;
+    if (!methods->is_read)
+        read_methods(feed, &from->method);
+
+    struct jfr_constants constants = jfr_constants_of(&from->type);
+    while (jfr_constants_next(&constants, &of_type.type, &of_type.type_key))
+        (void)type_of(methods, &of_type);
+    return !feed->is_out_of_memory && methods->left_out <= methods->seen / 8;
 }
 
 profile_frame_id *cli_method_frame(struct cli_feed *feed, const struct jfr_stack_frame *from)

@@ -194,24 +194,49 @@ static uint64_t stack_bytes_of(const struct cli_feed *feed)
     return sum;
 }
 
+/* Stacks that have samples, in their order, some ahead of the one in hand. */
+#define STACKS_AHEAD 8u
+
+struct ahead {
+    struct jfr_constants constants;
+    struct jfr_value traces[STACKS_AHEAD];
+    uint64_t keys[STACKS_AHEAD];
+    size_t first, count;
+};
+
+/* As many as there is room for; what is known of each is asked for. */
+static void look_ahead(struct cli_feed *feed, struct ahead *ahead)
+{
+    while (ahead->count < STACKS_AHEAD) {
+        const size_t at = (ahead->first + ahead->count) % STACKS_AHEAD;
+
+        if (!next_stack(feed, &ahead->constants, &ahead->traces[at], &ahead->keys[at]))
+            return;
+        cli_ask_known(feed, &ahead->traces[at]);
+        ahead->count++;
+    }
+}
+
 /* Adds what keys came to that lead to a stack, each when what the next one's way begins with is asked for. */
 static void feed_stacks(struct cli_feed *feed)
 {
-    struct jfr_constants constants = jfr_constants_of(&feed->near_traces);
+    struct ahead ahead = {.constants = jfr_constants_of(&feed->near_traces)};
     struct cli_group group = {.samples = 0};
-    struct jfr_value next;
-    uint64_t key = 0, next_key = 0;
-    bool has_next = next_stack(feed, &constants, &next, &next_key);
 
-    while (has_next && !feed->is_out_of_memory) {
-        group.trace = next;
-        key = next_key;
+    for (look_ahead(feed, &ahead); ahead.count > 0 && !feed->is_out_of_memory;
+         look_ahead(feed, &ahead)) {
+        const uint64_t key = ahead.keys[ahead.first];
+
+        group.trace = ahead.traces[ahead.first];
         group.samples = feed->near_sums[key].samples;
         group.weight = feed->near_sums[key].weight;
         feed->near_sums[key] = (struct cli_near_sum){0};
-        has_next = next_stack(feed, &constants, &next, &next_key);
-        if (has_next)
-            cli_ask_ways(feed, &next);
+        ahead.first = (ahead.first + 1) % STACKS_AHEAD;
+        ahead.count--;
+        if (group.samples == 0) /* the same key twice, of which the first one counts */
+            continue;
+        if (ahead.count > 0)
+            cli_ask_ways(feed, &ahead.traces[ahead.first]);
 
         const profile_stack_id at = cli_feed_group(feed, &group);
         if (at == PROFILE_STACK_NONE)

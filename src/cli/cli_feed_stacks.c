@@ -385,6 +385,8 @@ void cli_feed_groups(struct cli_feed *feed)
     cli_begin_ways(feed, stack_bytes);
     for (size_t i = 0; i < feed->group_count; i++) {
         cli_ask_ahead(feed, i + CLI_STACKS_AHEAD);
+        if (i + 1 < feed->group_count && feed->groups[i + 1].trace.reader != NULL)
+            cli_ask_known(feed, &feed->groups[i + 1].trace);
 
         const profile_stack_id at = cli_feed_group(feed, &feed->groups[i]);
         if (at == PROFILE_STACK_NONE)

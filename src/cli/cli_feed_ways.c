@@ -102,6 +102,8 @@ void cli_ask_ways(struct cli_feed *feed, const struct jfr_value *trace)
     uint64_t hash = WAY_ENTERED;
 
     ahead->end = NULL;
+    if (cli_is_known(feed, trace))
+        return;
     if (ways->type != trace->type || !ways->can_turn || ways->slot_count == 0)
         return;
 
@@ -191,10 +193,17 @@ bool cli_walk_stack(struct cli_feed *feed, const struct cli_group *group,
         !turn(&feed->ways, &group->trace))
         return false;
     stack->is_truncated = feed->ways.stack.is_truncated;
-    walk.at = profile_way_begin(feed->profile, stack, &walk.depth);
-    walk.end = feed->ways.stack.frames.element.end;
-    if (walk.at >= WAY_ENTERED || !walk_pieces(feed, &walk))
+
+    const profile_stack_id begin = profile_way_begin(feed->profile, stack, &walk.depth);
+    if (begin >= WAY_ENTERED)
         return false;
+    if (cli_know_stack(feed, &group->trace, begin, at, depth))
+        return true;
+    walk.at = begin;
+    walk.end = feed->ways.stack.frames.element.end;
+    if (!walk_pieces(feed, &walk))
+        return false;
+    cli_learn_stack(feed, &group->trace, begin, walk.at, walk.depth);
     *at = walk.at;
     *depth = walk.depth;
     return true;

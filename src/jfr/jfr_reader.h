@@ -357,6 +357,8 @@ void jfr_stack_frame_of(const struct jfr_stack *stack, const struct jfr_stack_ke
  */
 bool jfr_stack_can_turn(const struct jfr_value *constant, struct jfr_stack *stack);
 void jfr_stack_turn(const struct jfr_value *constant, struct jfr_stack *stack);
+/* What the bytes of such a constant are, whichever chunk it is of: equal bytes are equal keys where this is equal. Never 0. */
+uint64_t jfr_stack_layout(const struct jfr_value *constant, const struct jfr_stack *stack);
 
 enum jfr_back {
     JFR_BACK_FRAME,

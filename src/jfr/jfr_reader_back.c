@@ -4,6 +4,7 @@
  * The last byte of a varint has a clear top bit and the others have not, unless it has nine bytes; so a row of eight bytes or more
  * that do not end one is all that cannot be read from behind. No recorder writes numbers so large into frames.
  */
+#include "base/hash.h"
 #include "jfr/jfr_reader_internal.h"
 
 /* Are the fields of a stack from `first` on, `count` of them, a byte each? */
@@ -44,6 +45,18 @@ void jfr_stack_turn(const struct jfr_value *constant, struct jfr_stack *stack)
                           : type->truncated_at < type->frames_at
                               ? constant->bytes[type->truncated_at] != 0
                               : constant->end[-(int)(type->field_count - type->truncated_at)] != 0;
+}
+
+uint64_t jfr_stack_layout(const struct jfr_value *constant, const struct jfr_stack *stack)
+{
+    const struct jfr_reader_type *trace = constant->type, *frame = stack->type;
+    const uint32_t numbers[] = {
+        trace->field_count,  trace->frames_at,   trace->truncated_at,   frame->field_count,
+        frame->method_at,    frame->type_at,     frame->line_at,        stack->has_method_key,
+        stack->has_type_key, stack->has_int_line, stack->is_keyed,
+    };
+
+    return jw_hash64(numbers, sizeof numbers) | 1;
 }
 
 #define BYTES_MOST 8 /* of a number that can be read from behind */

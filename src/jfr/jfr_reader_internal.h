@@ -125,8 +125,9 @@ struct jfr_field_memo {
 
 #define JFR_FIELD_MEMOS 256u /* a power of two */
 
-#define JFR_SPARES                                                                                 \
-    4u /* what is kept of each kind, so that a chunk takes the memory of the one before */
+/* What is kept, so that a chunk takes the memory of the one before: blocks, and places of constants by their keys. */
+#define JFR_SPARES        4u
+#define JFR_DIRECT_SPARES 16u
 
 #define JFR_SPARED_BYTES 4096u /* texts of the metadata are less, and no trouble */
 
@@ -208,7 +209,7 @@ struct jfr_reader {
         int64_t type_id;
         uint32_t *direct; /* all 0; NULL: none */
         uint32_t count;
-    } direct_spares[JFR_SPARES];
+    } direct_spares[JFR_DIRECT_SPARES];
 
     char notice[512];
 };

@@ -133,7 +133,7 @@ static void jfr_direct_give(struct jfr_reader *reader, const struct jfr_reader_t
     const bool is_kept =
         type->direct_count <= JFR_DIRECT_KEPT || type->direct_used >= type->direct_count / 16;
 
-    for (size_t i = 0; i < JFR_SPARES && is_kept && type->direct != NULL; i++) {
+    for (size_t i = 0; i < JFR_DIRECT_SPARES && is_kept && type->direct != NULL; i++) {
         struct jfr_direct_spare *spare = &reader->direct_spares[i];
 
         if (spare->direct != NULL)
@@ -148,7 +148,7 @@ static void jfr_direct_give(struct jfr_reader *reader, const struct jfr_reader_t
 /* The places that the type of this id had in a chunk before, if they are kept. */
 static void jfr_direct_take(struct jfr_reader *reader, struct jfr_reader_type *type)
 {
-    for (size_t i = 0; i < JFR_SPARES; i++) {
+    for (size_t i = 0; i < JFR_DIRECT_SPARES; i++) {
         struct jfr_direct_spare *spare = &reader->direct_spares[i];
 
         if (spare->direct == NULL || spare->type_id != type->id ||
@@ -164,10 +164,10 @@ static void jfr_direct_take(struct jfr_reader *reader, struct jfr_reader_type *t
 
 void jfr_reader_free_spares(struct jfr_reader *reader)
 {
-    for (size_t i = 0; i < JFR_SPARES; i++) {
+    for (size_t i = 0; i < JFR_SPARES; i++)
         jw_free(reader->spares[i]);
+    for (size_t i = 0; i < JFR_DIRECT_SPARES; i++)
         jw_free(reader->direct_spares[i].direct);
-    }
 }
 
 void jfr_reader_forget_constants(struct jfr_reader *reader)

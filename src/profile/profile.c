@@ -221,6 +221,11 @@ void profile_way_end(struct profile *profile, profile_stack_id at, uint32_t dept
     profile_branch_add(profile, at, depth, samples, weight);
 }
 
+void profile_way_ask(const struct profile *profile, profile_stack_id at)
+{
+    __builtin_prefetch(&profile->branches[at], 1);
+}
+
 profile_stack_id profile_add(struct profile *profile, const struct profile_stack *stack)
 {
     uint32_t depth;

@@ -31,6 +31,7 @@ typedef uint32_t profile_frame_id;               /* means something in its profi
 
 typedef uint32_t profile_stack_id;
 #define PROFILE_STACK_NONE UINT32_MAX
+#define PROFILE_STACK_ROOT ((profile_stack_id)0) /* of no frames: where those without boxes begin */
 
 enum profile_frame_type {
     PROFILE_FRAME_INTERPRETED = 0, /* the first four in JFR's order */
@@ -192,6 +193,8 @@ profile_stack_id profile_way_on(struct profile *profile, profile_stack_id at,
                                 profile_frame_id frame, uint32_t *depth);
 void profile_way_end(struct profile *profile, profile_stack_id at, uint32_t depth, uint64_t samples,
                      uint64_t weight);
+/* A stack ends there soon: its place in memory is asked for. */
+void profile_way_ask(const struct profile *profile, profile_stack_id at);
 
 /*
  * Adds all stacks of `from`, which was opened with the same configuration, and no more of it: neither counters nor what
