@@ -13,8 +13,9 @@
 #include "base/counters.h"
 #include "base/memory.h"
 
-/* Relaxed: a test sets it before the threads it tests exist. */
+/* Relaxed: a test sets it before the threads it tests exist, and the command the other one. */
 static _Atomic uint64_t fail_after;
+static _Atomic uint32_t wants_large_pages;
 static _Atomic uint64_t allocations;
 
 bool jw_invariant_broken(void)
@@ -62,7 +63,8 @@ static bool may_allocate(void)
 struct head {
     uint64_t size_bytes; /* as it was asked for */
     uint32_t part;
-    uint32_t is_mapped;
+    uint16_t is_mapped;
+    uint16_t has_large_pages; /* is mapped, and in whole ones */
 };
 
 _Static_assert(sizeof(struct head) == 16, "what follows is aligned as malloc aligns");
@@ -113,10 +115,20 @@ static void give_small(struct head *head, size_t bytes)
 }
 #endif
 
-/* What such a block takes with its head; SIZE_MAX: more than there is. */
-static size_t whole_bytes(size_t size_bytes)
+/* Whole ones, which kernels from 6.7 on place at a multiple of as much; others use those that lie inside. */
+#define LARGE_PAGE_BYTES       ((size_t)2 << 20)
+#define LARGE_PAGES_FROM_BYTES (2 * LARGE_PAGE_BYTES)
+
+static bool takes_large_pages(size_t size_bytes)
 {
-    const size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+    return size_bytes >= LARGE_PAGES_FROM_BYTES && MAPPED_FROM_BYTES != SIZE_MAX &&
+           jw_load_relaxed(&wants_large_pages) != 0;
+}
+
+/* What such a block takes with its head; SIZE_MAX: more than there is. */
+static size_t whole_bytes(size_t size_bytes, bool has_large_pages)
+{
+    const size_t page_bytes = has_large_pages ? LARGE_PAGE_BYTES : (size_t)sysconf(_SC_PAGESIZE);
 
     if (size_bytes > PTRDIFF_MAX - sizeof(struct head) - page_bytes)
         return SIZE_MAX;
@@ -128,7 +140,8 @@ static size_t whole_bytes(size_t size_bytes)
 /* Charged; zero. */
 static struct head *make_block(enum jw_memory_part part, size_t size_bytes)
 {
-    const size_t bytes = whole_bytes(size_bytes);
+    const bool has_large_pages = takes_large_pages(size_bytes);
+    const size_t bytes = whole_bytes(size_bytes, has_large_pages);
     const bool is_mapped = size_bytes >= MAPPED_FROM_BYTES;
 
     if (bytes == SIZE_MAX || !jw_memory_charge_block(part, bytes))
@@ -141,7 +154,12 @@ static struct head *make_block(enum jw_memory_part part, size_t size_bytes)
         jw_memory_credit_block(part, bytes);
         return NULL;
     }
-    *head = (struct head){.size_bytes = size_bytes, .part = part, .is_mapped = is_mapped};
+    if (has_large_pages) /* a wish: without, it is as before */
+        (void)madvise(head, bytes, MADV_HUGEPAGE);
+    *head = (struct head){.size_bytes = size_bytes,
+                          .part = part,
+                          .is_mapped = is_mapped,
+                          .has_large_pages = has_large_pages};
     return head;
 }
 
@@ -174,8 +192,8 @@ static struct head *move_block(struct head *head, size_t size_bytes)
 
 static struct head *resize_mapping(struct head *head, size_t size_bytes)
 {
-    const size_t before_bytes = whole_bytes(head->size_bytes);
-    const size_t bytes = whole_bytes(size_bytes);
+    const size_t before_bytes = whole_bytes(head->size_bytes, head->has_large_pages != 0);
+    const size_t bytes = whole_bytes(size_bytes, head->has_large_pages != 0);
 
     if (bytes > before_bytes && !jw_memory_charge_block(head->part, bytes - before_bytes))
         return NULL;
@@ -194,10 +212,11 @@ static struct head *resize_mapping(struct head *head, size_t size_bytes)
 
 static struct head *resize_block(struct head *head, size_t size_bytes)
 {
-    if (size_bytes >= MAPPED_FROM_BYTES && head->is_mapped)
+    if (size_bytes >= MAPPED_FROM_BYTES && head->is_mapped &&
+        takes_large_pages(size_bytes) == (head->has_large_pages != 0))
         return resize_mapping(head, size_bytes);
     if (size_bytes >= MAPPED_FROM_BYTES || head->is_mapped ||
-        whole_bytes(size_bytes) != whole_bytes(head->size_bytes))
+        whole_bytes(size_bytes, false) != whole_bytes(head->size_bytes, false))
         return move_block(head, size_bytes);
     head->size_bytes = size_bytes;
     return head;
@@ -207,7 +226,7 @@ void *jw_realloc_for(enum jw_memory_part part, void *memory, size_t size_bytes)
 {
     if (memory == NULL)
         return jw_alloc_for(part, size_bytes);
-    if (!may_allocate() || whole_bytes(size_bytes) == SIZE_MAX)
+    if (!may_allocate() || whole_bytes(size_bytes, false) == SIZE_MAX)
         return NULL;
 
     struct head *head = resize_block((struct head *)memory - 1, size_bytes);
@@ -220,7 +239,7 @@ void jw_free(void *memory)
         return;
 
     struct head *head = (struct head *)memory - 1;
-    const size_t bytes = whole_bytes(head->size_bytes);
+    const size_t bytes = whole_bytes(head->size_bytes, head->has_large_pages != 0);
 
     jw_memory_credit_block((enum jw_memory_part)head->part, bytes);
     give_block(head, bytes);
@@ -231,6 +250,11 @@ size_t jw_mul_bytes(size_t count, size_t size_bytes)
     size_t product;
 
     return __builtin_mul_overflow(count, size_bytes, &product) ? SIZE_MAX : product;
+}
+
+void jw_alloc_in_large_pages(void)
+{
+    jw_store_relaxed(&wants_large_pages, 1);
 }
 
 void jw_alloc_fail_after(uint64_t nth)

@@ -92,6 +92,12 @@ void jw_free(void *memory);
 /* count * size_bytes; SIZE_MAX, which no allocation grants, where the product does not fit. */
 size_t jw_mul_bytes(size_t count, size_t size_bytes);
 
+/*
+ * For a program that has nothing else to do: from now on blocks of 4 MiB and more are taken in large pages, as far as the system gives them, which saves most of
+ * the time that their first use and the way to them take. Never in the agent: the host's memory is not ours to round up.
+ */
+void jw_alloc_in_large_pages(void);
+
 /* Tests: the n-th allocation from now on (1 = next) and every later one fail; 0: none does. */
 void jw_alloc_fail_after(uint64_t nth);
 uint64_t jw_alloc_count(void); /* allocations asked for since the process started */

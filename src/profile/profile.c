@@ -91,7 +91,7 @@ static uint32_t profile_step_slot(const struct profile_step_slot *steps, uint32_
 /* At most three quarters of the slots are taken, so that searches stay short and end. */
 static bool profile_grow_steps(struct profile *profile)
 {
-    if (profile->branch_count < profile->step_slots / 4 * 3)
+    if (profile->step_count < profile->step_slots / 4 * 3)
         return true;
 
     const uint32_t slots =
@@ -114,23 +114,27 @@ static bool profile_grow_steps(struct profile *profile)
     return true;
 }
 
+/*
+ * A branch that is added right after its parent stands right behind it: it is found there, and has no slot. Most branches are so, since those that one stack adds
+ * stand in a row.
+ */
 uint32_t profile_step(struct profile *profile, uint32_t at, profile_frame_id frame)
 {
     void *branches = profile->branches;
     const uint32_t next = at + 1;
+    const bool is_last = next == profile->branch_count; /* it has no children yet */
 
-    /* Branches that were added by one stack stand in a row. */
-    if (next < profile->branch_count && profile->branches[next].parent == at &&
+    if (!is_last && profile->branches[next].parent == at &&
         profile->branches[next].frame == frame)
         return next;
-    if (profile->step_slots != 0) {
+    if (!is_last && profile->step_count != 0) {
         const struct profile_step_slot *step =
             &profile->steps[profile_step_slot(profile->steps, profile->step_slots, at, frame)];
 
         if (step->frame != PROFILE_FRAME_NONE)
             return step->branch;
     }
-    if (!profile_grow_steps(profile) ||
+    if ((!is_last && !profile_grow_steps(profile)) ||
         !profile_reserve(profile, &branches, &profile->branch_capacity, profile->branch_count,
                          sizeof *profile->branches))
         return PROFILE_ABSENT;
@@ -138,8 +142,11 @@ uint32_t profile_step(struct profile *profile, uint32_t at, profile_frame_id fra
 
     const uint32_t branch = profile->branch_count++;
     profile->branches[branch] = (struct profile_branch){.parent = at, .frame = frame};
-    profile->steps[profile_step_slot(profile->steps, profile->step_slots, at, frame)] =
-        (struct profile_step_slot){.parent = at, .frame = frame, .branch = branch};
+    if (!is_last) {
+        profile->steps[profile_step_slot(profile->steps, profile->step_slots, at, frame)] =
+            (struct profile_step_slot){.parent = at, .frame = frame, .branch = branch};
+        profile->step_count++;
+    }
     return branch;
 }
 

@@ -67,7 +67,7 @@ struct profile_names {
 struct profile_boxes {
     struct profile_box *items; /* 0: the root */
     uint32_t count, capacity;
-    struct profile_index index;
+    struct profile_index index; /* of those that do not stand right behind their parent */
 };
 
 struct profile {
@@ -91,13 +91,14 @@ struct profile {
     struct profile_branch *branches; /* 0: the root */
     uint64_t listed_stacks, listed_frames;
     uint32_t branch_count, branch_capacity;
-    /* From parent and frame to a branch; what is compared stands in the slot, so that a step is one place in memory. */
+    /* From parent and frame to a branch that does not stand right behind its parent; what is compared stands in the slot, so that a step is one place in memory. */
     struct profile_step_slot {
         uint32_t parent;
         profile_frame_id frame; /* PROFILE_FRAME_NONE: free */
         uint32_t branch;
     } * steps;
     uint32_t step_slots; /* a power of two, or 0 */
+    uint32_t step_count; /* that are taken */
     /* The way of the stack that was added last, from the root: the next one has most of it in common. */
     struct profile_path_step {
         profile_frame_id frame;

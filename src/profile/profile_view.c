@@ -44,30 +44,36 @@ static bool profile_box_equals(const void *context, uint32_t item, const void *k
     return box->parent == wanted->parent && box->name == wanted->name;
 }
 
-/* The child of `parent` with this name, adding it on first sight; PROFILE_ABSENT: out of memory. */
+/* The child of `parent` with this name, adding it on first sight; PROFILE_ABSENT: out of memory. As branches do, most stand right behind their parent. */
 static uint32_t profile_child(struct profile_making *making, uint32_t parent, uint32_t name)
 {
     struct profile_boxes *boxes = making->boxes;
     const struct profile_box wanted = {.parent = parent, .name = name};
-    const uint32_t hash = (uint32_t)jw_hash_word((uint64_t)parent << 32 | name);
-    uint32_t item = profile_index_find(&boxes->index, hash, profile_box_equals, boxes, &wanted);
+    const bool is_last = parent + 1 == boxes->count; /* it has no children yet */
+    uint32_t hash = 0;
 
-    if (item != PROFILE_ABSENT)
-        return item;
+    if (!is_last) {
+        if (profile_box_equals(boxes, parent + 1, &wanted))
+            return parent + 1;
+        hash = (uint32_t)jw_hash_word((uint64_t)parent << 32 | name);
+
+        const uint32_t known =
+            profile_index_find(&boxes->index, hash, profile_box_equals, boxes, &wanted);
+        if (known != PROFILE_ABSENT)
+            return known;
+    }
 
     void *items = boxes->items;
     if (!profile_reserve(making->profile, &items, &boxes->capacity, boxes->count,
                          sizeof *boxes->items))
         return PROFILE_ABSENT;
     boxes->items = items;
-    item = boxes->count;
-    if (!profile_index_add(&boxes->index, hash, item)) {
+    if (!is_last && !profile_index_add(&boxes->index, hash, boxes->count)) {
         making->profile->is_out_of_memory = true;
         return PROFILE_ABSENT;
     }
-    boxes->items[item] = wanted;
-    boxes->count++;
-    return item;
+    boxes->items[boxes->count] = wanted;
+    return boxes->count++;
 }
 
 void profile_boxes_free(struct profile_boxes *boxes)
