@@ -58,8 +58,8 @@ TEST_SOURCES_tsan := $(sort $(filter $(patsubst %,tests/unit/%/%,agent sampler s
 # there, so they are not of their lanes.
 ORACLE_TESTS   := test_walk_oracle
 NOT_IN_asan    := $(ORACLE_TESTS:%=tests/unit/walk/%.c)
-# Delivery of signals is what the next ones are about, and thread sanitizer puts that off.
-NOT_IN_tsan    := $(NOT_IN_asan) tests/unit/unwind/test_unwind_check.c tests/unit/unwind/test_unwind_live.c tests/unit/sampler/test_engine_cpu_perf_count.c
+# Delivery of signals is what the next ones are about, and thread sanitizer puts that off. The last one's threads share nothing that those of test_cli_jobs do not.
+NOT_IN_tsan    := $(NOT_IN_asan) tests/unit/unwind/test_unwind_check.c tests/unit/unwind/test_unwind_live.c tests/unit/sampler/test_engine_cpu_perf_count.c tests/unit/cli/test_cli_known.c
 NOT_IN_checked := $(NOT_IN_asan)
 # The first loads the library of this machine. Rooms that ask nothing of an instruction set are run by the emulator in `make soak` alone
 # (EMULATE_ALL=yes): what is else there, a char without sign, the lane asan has, too.

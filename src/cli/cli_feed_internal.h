@@ -13,10 +13,10 @@
 #include <pthread.h>
 
 #include "base/counters.h"
-#include "base/hash.h"
 #include "base/map.h"
 #include "base/perf_event.h"
 #include "cli/cli_contexts_internal.h"
+#include "cli/cli_feed_known_internal.h"
 #include "cli/cli_internal.h"
 #include "jfr/jfr_context.h"
 #include "jfr/jfr_reader.h"
@@ -70,39 +70,6 @@ struct cli_ways {
     struct jfr_stack stack;             /* of the type of stacks that was asked last */
     const struct jfr_reader_type *type; /* that type; NULL: none */
     bool can_turn;
-};
-
-#define CLI_METHOD_TYPES 16u /* of frames, that are told apart by a number */
-
-enum cli_known_state {
-    CLI_KNOWN_OFF,
-    CLI_KNOWN_UNMET, /* what keys mean in this chunk was not looked at yet */
-    CLI_KNOWN_ON,
-};
-
-/* Stacks by their bytes, as long as keys go on meaning what they mean: see cli_feed_known.c. */
-struct cli_known {
-    enum cli_known_state state; /* in this chunk */
-    bool has_all;               /* this chunk has all keys below */
-    struct cli_known_stack {
-        struct jw_hash128 hash; /* of its bytes */
-        profile_stack_id begin; /* where it is entered */
-        profile_stack_id at;    /* where it ends, and how deep */
-        uint32_t depth;
-        bool is_there; /* false: a free slot */
-    } * slots;
-    size_t slot_count; /* a power of two, or 0 */
-    size_t count;
-    /* What the keys mean: methods' by key and types' of frames, as cli_methods has them; 0: no chunk had it. */
-    uint32_t *numbers;
-    size_t number_count;
-    uint8_t types[CLI_METHOD_TYPES];
-    uint64_t layout; /* 0: no chunk was met */
-    /* Hashes of stacks that come soon, whose slots are on their way from memory. */
-    struct cli_known_ahead {
-        const unsigned char *bytes; /* NULL: of none */
-        struct jw_hash128 hash;
-    } ahead[32];
 };
 
 /* What the sample in hand was taken for. */
@@ -288,8 +255,9 @@ struct cli_type_memo {
 
 /* Methods by their names: see cli_feed_methods.c. */
 struct cli_methods {
-    bool is_read;      /* those of this chunk are */
-    uint32_t seen, left_out; /* of this chunk; the latter have no number here: their keys are too large */
+    bool is_read; /* those of this chunk are */
+    uint32_t seen,
+        left_out;      /* of this chunk; the latter have no number here: their keys are too large */
     uint32_t *numbers; /* of this chunk, by key; 0: none */
     size_t number_capacity;
     uint8_t types[CLI_METHOD_TYPES]; /* of this chunk, by key: the number + 1 */
@@ -618,19 +586,6 @@ JW_MUST_CHECK bool cli_walk_stack(struct cli_feed *feed, const struct cli_group 
 void cli_ask_ways(struct cli_feed *feed, const struct jfr_value *trace);
 /* Before the first one of a chunk: those of the chunk before are forgotten. */
 void cli_begin_ways(struct cli_feed *feed, uint64_t stack_bytes);
-
-/*
- * cli_feed_known.c: stacks of chunks before. Before those of a chunk; some ahead of a stack, and right ahead of it: whether it is likely to be known; where
- * it ends, if it is known; and for later chunks. All after the ways have begun.
- */
-void cli_begin_known(struct cli_feed *feed);
-void cli_ask_known(struct cli_feed *feed, const struct jfr_value *trace);
-bool cli_is_known(struct cli_feed *feed, const struct jfr_value *trace);
-JW_MUST_CHECK bool cli_know_stack(struct cli_feed *feed, const struct jfr_value *trace,
-                                  profile_stack_id begin, profile_stack_id *at, uint32_t *depth);
-void cli_learn_stack(struct cli_feed *feed, const struct jfr_value *trace, profile_stack_id begin,
-                     profile_stack_id at, uint32_t depth);
-void cli_close_known(struct cli_known *known);
 
 /* Adds a group to the profile. PROFILE_STACK_NONE: memory is out. */
 profile_stack_id cli_feed_group(struct cli_feed *feed, const struct cli_group *group);

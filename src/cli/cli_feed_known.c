@@ -32,8 +32,8 @@ static struct cli_known_stack *slot_of(const struct cli_known *known, const stru
     for (unsigned tries = 0; tries < KNOWN_TRIES && known->slot_count > 0; tries++) {
         struct cli_known_stack *slot = &known->slots[at];
 
-        if (!slot->is_there || (slot->hash.one == hash->one && slot->hash.two == hash->two &&
-                                slot->begin == begin))
+        if (!slot->is_there ||
+            (slot->hash.one == hash->one && slot->hash.two == hash->two && slot->begin == begin))
             return slot;
         at = (at + 1) & (known->slot_count - 1);
     }
@@ -72,6 +72,7 @@ static bool grow(struct cli_known *known)
 
 /* ---- what keys mean ---- */
 
+/* As many as there are of methods of this chunk. */
 static bool reserve_numbers(struct cli_feed *feed, size_t count)
 {
     struct cli_known *known = &feed->known;
@@ -101,14 +102,13 @@ static bool is_as_before(const struct cli_feed *feed, bool *has_all)
         differing |= was != 0 && is != 0 && was != is;
         missing |= was != 0 && is == 0;
     }
-    for (size_t i = 0; i < known->number_count && i < methods->number_capacity; i++) {
+    for (size_t i = 0; i < known->number_count;
+         i++) { /* as many as methods has, or fewer: neither shrinks */
         const uint32_t was = known->numbers[i], is = methods->numbers[i];
 
         differing |= was != 0 && is != 0 && was != is;
         missing |= was != 0 && is == 0;
     }
-    for (size_t i = methods->number_capacity; i < known->number_count; i++)
-        missing |= known->numbers[i] != 0;
     *has_all = missing == 0;
     return differing == 0;
 }
@@ -149,9 +149,9 @@ static void meet_chunk(struct cli_feed *feed, const struct jfr_value *trace)
     if (!jfr_stack_next_keys(&stack, &keys))
         return; /* another one may have some */
     known->state = CLI_KNOWN_OFF;
+    known->type = trace->type;
     jfr_stack_frame_of(&stack, &keys, &frame);
-    if (!cli_read_meanings(feed, &frame) ||
-        !reserve_numbers(feed, feed->methods.number_capacity))
+    if (!cli_read_meanings(feed, &frame) || !reserve_numbers(feed, feed->methods.number_capacity))
         return;
 
     const uint64_t layout = jfr_stack_layout(trace, &stack);
@@ -171,9 +171,8 @@ static void meet_chunk(struct cli_feed *feed, const struct jfr_value *trace)
 void cli_begin_known(struct cli_feed *feed)
 {
     const struct jfr_reader_chunk *chunk = &feed->chunk;
-    const bool is_one_of_many =
-        chunk->number > 0 ||
-        chunk->offset_bytes + chunk->size_bytes < jfr_reader_size_bytes(feed->reader);
+    const bool is_one_of_many = chunk->number > 0 || chunk->offset_bytes + chunk->size_bytes <
+                                                         jfr_reader_size_bytes(feed->reader);
 
     feed->known.state = feed->wish->is_of_code || feed->wish->is_of_leaves || !is_one_of_many ||
                                 feed->group_count + feed->near_stacks < KNOWN_STACKS
@@ -192,7 +191,8 @@ static bool is_on(struct cli_feed *feed, const struct jfr_value *trace)
         else
             meet_chunk(feed, trace);
     }
-    return feed->known.state == CLI_KNOWN_ON && feed->ways.type == trace->type;
+    return feed->known.state == CLI_KNOWN_ON && feed->known.type == trace->type &&
+           feed->ways.type == trace->type;
 }
 
 /* Does this chunk have all that the stack names? */

@@ -176,6 +176,7 @@ static bool walk_pieces(struct cli_feed *feed, struct walk *walk)
 static bool turn(struct cli_ways *ways, const struct jfr_value *trace)
 {
     if (ways->type != trace->type) {
+        ways->first = ways->next; /* the bytes of another type are other frames */
         ways->type = trace->type;
         ways->can_turn = jfr_stack_can_turn(trace, &ways->stack);
     } else if (ways->can_turn) {

@@ -51,8 +51,8 @@ uint64_t jfr_stack_layout(const struct jfr_value *constant, const struct jfr_sta
 {
     const struct jfr_reader_type *trace = constant->type, *frame = stack->type;
     const uint32_t numbers[] = {
-        trace->field_count,  trace->frames_at,   trace->truncated_at,   frame->field_count,
-        frame->method_at,    frame->type_at,     frame->line_at,        stack->has_method_key,
+        trace->field_count,  trace->frames_at,    trace->truncated_at, frame->field_count,
+        frame->method_at,    frame->type_at,      frame->line_at,      stack->has_method_key,
         stack->has_type_key, stack->has_int_line, stack->is_keyed,
     };
 

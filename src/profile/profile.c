@@ -124,8 +124,7 @@ uint32_t profile_step(struct profile *profile, uint32_t at, profile_frame_id fra
     const uint32_t next = at + 1;
     const bool is_last = next == profile->branch_count; /* it has no children yet */
 
-    if (!is_last && profile->branches[next].parent == at &&
-        profile->branches[next].frame == frame)
+    if (!is_last && profile->branches[next].parent == at && profile->branches[next].frame == frame)
         return next;
     if (!is_last && profile->step_count != 0) {
         const struct profile_step_slot *step =
