@@ -115,6 +115,8 @@ static struct recording_config config_of(const struct options *values, const cha
         .dialect = dialects[values->dialect],
         .title = values->title[0] == '\0' ? NULL : values->title,
         .splits_wall = values->is_unbatched,
+        .has_contexts = values->endpoints != 0,
+        .has_no_wall = values->event != OPTIONS_EVENT_WALL && values->wall_ns == 0,
         .counter = options_is_counting(values) ? values->perf : NULL,
         .shows = shown_of(values),
         .has_tasks = values->has_async_stacks,

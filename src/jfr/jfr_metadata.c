@@ -25,6 +25,7 @@ struct tree {
     const struct jfr_declared_set *declared; /* NULL: none */
     enum jfr_dialect dialect;
     bool has_frames_in_line;
+    unsigned left_out;
     struct jfr_buffer elements;
     const char *texts[TEXTS_MAX];
     size_t text_count;
@@ -223,6 +224,8 @@ static size_t field_count_of(const struct tree *tree, const struct jfr_row *row)
 {
     if ((row->flags & (JFR_FRAMES_BY_KEY | JFR_FRAMES_IN_LINE)) != 0)
         return tree->has_frames_in_line == ((row->flags & JFR_FRAMES_IN_LINE) != 0);
+    if ((row->flags & tree->left_out) != 0)
+        return 0;
     return (row->flags & JFR_EACH_ATTRIBUTE) ? tree->attributes->count : 1;
 }
 
@@ -260,7 +263,7 @@ static void put_fields_of(struct tree *tree, const struct jfr_row *rows, size_t 
             put_field(tree, row, row->name, row->label);
         return;
     }
-    for (size_t i = 0; i < tree->attributes->count; i++)
+    for (size_t i = 0; i < field_count_of(tree, row); i++)
         put_field(tree, row, attribute_field(tree, rows, row_count, i),
                   tree->attributes->each[i].name);
 }
@@ -372,6 +375,7 @@ void jfr_put_metadata(struct jfr_buffer *buffer, uint64_t now_ticks,
     tree->dialect = declaration->dialect;
     tree->has_frames_in_line =
         jfr_has_frames_in_line(declaration->dialect, declaration->has_frames_in_line);
+    tree->left_out = declaration->left_out;
     put_tree(tree);
     jfr_put_varint(&content, tree->text_count);
     for (size_t i = 0; i < tree->text_count; i++)

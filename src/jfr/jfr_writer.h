@@ -58,6 +58,7 @@ struct jfr_declaration {
     enum jfr_dialect dialect;
     bool has_frames_in_line;                 /* as jfr_has_frames_in_line has it */
     const struct jfr_attributes *attributes; /* that there are fields for; NULL: none */
+    unsigned left_out; /* JFR_OF_...: fields of these are not declared, and no event has them */
     const struct jfr_declared_set
         *declared; /* types of events that were declared while the program ran; NULL: none */
 };

@@ -249,6 +249,7 @@ static uint64_t begin_chunk(struct recording *recording)
     const struct jfr_declaration declaration = {.dialect = recording_dialect(recording),
                                                 .has_frames_in_line = recording->has_frames_in_line,
                                                 .attributes = &recording->contexts.attributes,
+                                                .left_out = recording->left_out,
                                                 .declared = recording->declared};
     jfr_put_metadata(&recording->events, now_ns, &declaration);
     recording_put_facts(recording, now_ns);

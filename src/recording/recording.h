@@ -389,7 +389,9 @@ struct recording_config {
     struct recording_jvm jvm;
     const char *
         counter; /* what samples of a counter count, as base/perf_event.h spells it; NULL: there are none */
-    bool splits_wall; /* JFR: a plain jdk.ExecutionSample for each turn of the wall clock */
+    bool splits_wall;  /* JFR: a plain jdk.ExecutionSample for each turn of the wall clock */
+    bool has_no_wall;  /* JFR: there are no turns of the wall clock at all */
+    bool has_contexts; /* JFR: events have fields for them before the first one comes */
     enum recording_clock shows; /* other formats; samples of the other clock are left out */
     uint64_t memory_bytes;      /* other formats: what the stacks may take, about; 0: no limit */
     struct profile_config tree; /* other formats: how stacks become boxes */

@@ -241,11 +241,11 @@ static void put(struct recording_take *take, const struct event_record *record,
                               (struct recording_text){declared->probe, strlen(declared->probe)}));
     jfr_put_varint(out, handler);
     jfr_put_varint(out, method);
-    jfr_put_varint(out, who.carrier);
+    recording_put_carrier(recording, who.carrier);
     for (uint32_t i = 0; i < declared->field_count; i++)
         put_field(recording, declared->fields[i].type, taker);
     (void)JW_INVARIANT(!taker->is_damaged && taker->left_bytes == 0);
-    jfr_put_bytes(out, context.bytes, context.length_bytes);
+    recording_put_context(recording, &context);
     jfr_event_end(out, begin);
 }
 
@@ -301,8 +301,8 @@ void recording_take_method_trace(struct recording_take *take, const struct event
     jfr_put_varint(out, who.thread);
     jfr_put_varint(out, stack);
     jfr_put_varint(out, method);
-    jfr_put_varint(out, who.carrier);
-    jfr_put_bytes(out, context.bytes, context.length_bytes);
+    recording_put_carrier(recording, who.carrier);
+    recording_put_context(recording, &context);
     jfr_event_end(out, begin);
     recording->hook_samples++;
 }
@@ -345,8 +345,8 @@ void recording_take_queue_time(struct recording_take *take, const struct event_r
     jfr_put_varint(out, executor);
     jfr_put_varint(out, by);
     jfr_put_int(out, queue_length);
-    jfr_put_varint(out, who.carrier);
-    jfr_put_bytes(out, context.bytes, context.length_bytes);
+    recording_put_carrier(recording, who.carrier);
+    recording_put_context(recording, &context);
     jfr_event_end(out, begin);
     recording->hook_samples++;
 }

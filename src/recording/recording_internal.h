@@ -78,7 +78,10 @@ struct recording_wall {
 /* What threads work for. */
 struct recording_contexts {
     struct jfr_attributes attributes; /* that the open chunk has fields for */
-    struct recording_ids known;       /* of this take: where the fields of a context lie in */
+    /* Came once: each chunk from then on has fields for it. */
+    bool has_any;
+    bool has_virtual;           /* threads */
+    struct recording_ids known; /* of this take: where the fields of a context lie in */
     struct jfr_buffer fields;
     struct recording_ids kept; /* of this take: context that is kept; 0: not asked yet */
     struct jfr_buffer scratch;
@@ -172,6 +175,7 @@ struct recording_host {
 struct recording {
     struct recording_config config; /* its texts are in `texts` */
     bool has_frames_in_line;        /* of a recording for JFR: in its stacks */
+    unsigned left_out;              /* JFR_OF_...: of this no event of the open chunk has fields */
     char *texts;
     struct recording_setting *settings;
 
@@ -364,9 +368,16 @@ void recording_wall_give_up(struct recording *recording, recording_is_done *is_d
 void recording_wall_end(struct recording *recording);
 void recording_wall_close(struct recording *recording);
 
-/* Attributes that were named meanwhile get their fields in the chunk that begins; is there such a name? */
+/*
+ * The chunk that begins gets fields for attributes that were named meanwhile, and for what came once and the chunk before had none for. Is there anything that the open
+ * chunk has no fields for: such a name, or a context of this generation?
+ */
 void recording_context_new_chunk(struct recording *recording);
-bool recording_context_has_new_name(const struct recording *recording);
+bool recording_context_needs_chunk(struct recording *recording,
+                                   const struct generation *generation);
+/* The carrier of a virtual thread, 0 of others; a context: each where the chunk has fields for it. */
+void recording_put_carrier(struct recording *recording, uint64_t carrier);
+void recording_put_context(struct recording *recording, const struct recording_fields *context);
 JW_MUST_CHECK bool recording_context_begin_take(struct recording_take *take);
 void recording_context_close(struct recording *recording);
 

@@ -251,8 +251,8 @@ static void put_object(struct recording *recording, const struct recording_forei
     jfr_put_varint(out, object->time_ns);
     jfr_put_varint(out, now_ns > object->time_ns ? now_ns - object->time_ns : 0);
     jfr_put_varint(out, object->age);
-    jfr_put_varint(out, carrier);
-    jfr_put_bytes(out, told->context.bytes, told->context.length_bytes);
+    recording_put_carrier(recording, carrier);
+    recording_put_context(recording, &told->context);
     jfr_event_end(out, begin);
 }
 

@@ -246,9 +246,9 @@ static void put_piece(struct recording *recording, const struct recording_wait *
     jfr_put_varint(out, wait->class_key);
     jfr_put_varint(out, wait->address);
     jfr_put_varint(out, wait->thread);
-    jfr_put_varint(out, who.carrier);
+    recording_put_carrier(recording, who.carrier);
     jfr_put_varint(out, wait->object);
-    jfr_put_bytes(out, context.bytes, context.length_bytes);
+    recording_put_context(recording, &context);
     jfr_event_end(out, begin);
 }
 

@@ -87,7 +87,7 @@ static void put_lock(struct recording *recording, const struct recording_foreign
 
     jfr_put_varint(out, told->start_ns);
     recording_put_wait(out, told->type, told);
-    jfr_put_varint(out, carrier);
+    recording_put_carrier(recording, carrier);
     if (told->type == JFR_TYPE_THREAD_PARK)
         jfr_put_varint(out, told->lock.owner);
     if (told->type != JFR_TYPE_JAVA_MONITOR_WAIT)
@@ -95,7 +95,7 @@ static void put_lock(struct recording *recording, const struct recording_foreign
     if (told->type == JFR_TYPE_THREAD_PARK)
         jfr_put_u8(out, told->lock.is_free);
     jfr_put_varint(out, told->lock.object);
-    jfr_put_bytes(out, told->context.bytes, told->context.length_bytes);
+    recording_put_context(recording, &told->context);
     jfr_event_end(out, begin);
 }
 

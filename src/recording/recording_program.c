@@ -86,8 +86,8 @@ static void take_io(struct recording_take *take, const struct event_record *reco
     jfr_put_varint(out, taken.stack);
     put_io(out, record, &taker);
     (void)JW_INVARIANT(!taker.is_damaged);
-    jfr_put_varint(out, taken.who.carrier);
-    jfr_put_bytes(out, taken.context.bytes, taken.context.length_bytes);
+    recording_put_carrier(recording, taken.who.carrier);
+    recording_put_context(recording, &taken.context);
     jfr_event_end(out, begin);
     recording->hook_samples++;
 }

@@ -197,12 +197,12 @@ static size_t begin_sample(struct jfr_buffer *out, const struct recording_foreig
     return begin;
 }
 
-static void end_sample(struct jfr_buffer *out, const struct recording_foreign *told,
+static void end_sample(struct recording *recording, const struct recording_foreign *told,
                        uint64_t carrier, size_t begin)
 {
-    jfr_put_varint(out, carrier);
-    jfr_put_bytes(out, told->context.bytes, told->context.length_bytes);
-    jfr_event_end(out, begin);
+    recording_put_carrier(recording, carrier);
+    recording_put_context(recording, &told->context);
+    jfr_event_end(&recording->events, begin);
 }
 
 static void put_cpu(struct recording *recording, const struct recording_foreign *told,
@@ -213,9 +213,9 @@ static void put_cpu(struct recording *recording, const struct recording_foreign 
 
     jfr_put_varint(out, told->state);
     jfr_put_varint(out, weight_ns);
-    if (!told->is_native)
+    if (!told->is_native && (recording->left_out & JFR_OF_WALL) == 0)
         jfr_put_varint(out, 0); /* wallTime */
-    end_sample(out, told, carrier, begin);
+    end_sample(recording, told, carrier, begin);
 }
 
 static void take_cpu(struct recording_take *take, const struct event_record *record)
@@ -253,7 +253,7 @@ static void put_counter(struct recording *recording, const struct recording_fore
     jfr_put_varint(out, told->state);
     jfr_put_varint(out, recording->counter_key);
     jfr_put_varint(out, count);
-    end_sample(out, told, carrier, begin);
+    end_sample(recording, told, carrier, begin);
 }
 
 /* An exception, or an object that is made by its class. */
@@ -267,7 +267,7 @@ static void put_made(struct recording *recording, const struct recording_foreign
         jfr_put_string(out, NULL); /* a message may hold what is nobody else's */
     jfr_put_varint(out, told->object.class_key);
     jfr_put_varint(out, count);
-    end_sample(out, told, carrier, begin);
+    end_sample(recording, told, carrier, begin);
 }
 
 static void take_made(struct recording_take *take, const struct event_record *record)
@@ -332,7 +332,7 @@ static void put_alloc(struct recording *recording, const struct recording_foreig
     jfr_put_varint(out, told->object.class_key);
     jfr_put_varint(out, told->object.weight_bytes);
     jfr_put_varint(out, told->object.size_bytes);
-    end_sample(out, told, carrier, begin);
+    end_sample(recording, told, carrier, begin);
 }
 
 static void take_alloc(struct recording_take *take, const struct event_record *record)
@@ -408,7 +408,8 @@ void recording_take_events(struct recording *recording, struct generation *gener
 {
     struct recording_take take = {.recording = recording, .generation = generation};
 
-    if (recording_context_has_new_name(recording) || recording_declared_has_new_type(recording))
+    if (recording_context_needs_chunk(recording, generation) ||
+        recording_declared_has_new_type(recording))
         recording_next_chunk(recording);
     recording_names_new_take(&recording->names);
     recording_virtual_begin_take(recording, generation);

@@ -49,8 +49,8 @@ static void put_batch(struct recording *recording, const struct event_keys *keys
     put_keys(out, keys);
     jfr_put_varint(out, turn_count);
     jfr_put_varint(out, end_ns - begin_ns);
-    jfr_put_varint(out, keys->who.carrier);
-    jfr_put_bytes(out, keys->context.bytes, keys->context.length_bytes);
+    recording_put_carrier(recording, keys->who.carrier);
+    recording_put_context(recording, &keys->context);
     jfr_event_end(out, begin);
 }
 
@@ -73,9 +73,10 @@ static void put_turn(struct recording *recording, const struct event_keys *keys,
     jfr_put_varint(out, start_ns);
     put_keys(out, keys);
     jfr_put_varint(out, 0); /* weight: no CPU time */
-    jfr_put_varint(out, end_ns - begin_ns);
-    jfr_put_varint(out, keys->who.carrier);
-    jfr_put_bytes(out, keys->context.bytes, keys->context.length_bytes);
+    if (JW_INVARIANT((recording->left_out & JFR_OF_WALL) == 0))
+        jfr_put_varint(out, end_ns - begin_ns);
+    recording_put_carrier(recording, keys->who.carrier);
+    recording_put_context(recording, &keys->context);
     jfr_event_end(out, begin);
 }
 
