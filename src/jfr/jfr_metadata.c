@@ -18,6 +18,7 @@
 #define SLOTS          (2 * TEXTS_MAX) /* a power of two */
 #define SHORT_MAX      512 /* numbers and parts of categories, which exist nowhere as a C string */
 #define SHORT_CAPACITY 80
+#define CLOCK_SPREAD   UINT64_C(0x9e3779b97f4a7c15) /* odd, and of all bits */
 
 /* The tree under construction, and the texts it uses, each once. */
 struct tree {
@@ -387,8 +388,10 @@ void jfr_put_metadata(struct jfr_buffer *buffer, uint64_t now_ticks,
     jfr_put_varint(buffer, 0); /* duration */
     /* The id follows from the content: readers keep the metadata of the chunk before when it has the
      * same id, and files of two versions may be joined. */
-    jfr_put_varint(buffer,
-                   content.has_failed ? 0 : jw_hash64(content.bytes, content.used_bytes) >> 33);
+    jfr_put_varint(buffer, content.has_failed ? 0
+                                              : (jw_hash64(content.bytes, content.used_bytes) ^
+                                                 declaration->clock * CLOCK_SPREAD) >>
+                                                    33);
     jfr_put_bytes(buffer, content.bytes, content.used_bytes);
     if (content.has_failed || tree->elements.has_failed || !JW_INVARIANT(!tree->has_failed))
         buffer->has_failed = true;

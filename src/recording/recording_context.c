@@ -408,7 +408,7 @@ void recording_take_endpoint(struct recording_take *take, const struct event_rec
     if (recording_put_foreign(recording, &foreign))
         return;
     const size_t begin = jfr_event_begin(out, JFR_TYPE_ENDPOINT);
-    jfr_put_varint(out, foreign.start_ns);
+    recording_put_time(recording, foreign.start_ns);
     jfr_put_varint(out, foreign.thread);
     jfr_put_varint(out, trace_key(&recording->names, told.trace_id));
     jfr_put_varint(out, record->value);
@@ -446,8 +446,8 @@ void recording_take_span(struct recording_take *take, const struct event_record 
         return;
     const size_t begin = jfr_event_begin(out, JFR_TYPE_SPAN);
 
-    jfr_put_varint(out, foreign.start_ns);
-    jfr_put_varint(out, foreign.duration_ns);
+    recording_put_time(recording, foreign.start_ns);
+    recording_put_length(recording, foreign.start_ns, foreign.duration_ns);
     jfr_put_varint(out, foreign.thread);
     jfr_put_varint(out, name_key(take, record->name));
     put_always(recording, &context);

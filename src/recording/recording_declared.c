@@ -230,9 +230,9 @@ static void put(struct recording_take *take, const struct event_record *record,
     const size_t begin =
         jfr_event_begin(out, (enum jfr_type)(JFR_DECLARED_FIRST_ID + declared->number));
 
-    jfr_put_varint(out, (declared->has_duration ? record->time_ns : end_ns) + moved_ns);
+    recording_put_time(recording, (declared->has_duration ? record->time_ns : end_ns) + moved_ns);
     if (declared->has_duration)
-        jfr_put_varint(out, record->weight_ns);
+        recording_put_length(recording, record->time_ns + moved_ns, record->weight_ns);
     jfr_put_varint(out, who.thread);
     if (declared->has_stack)
         jfr_put_varint(out, stack);
@@ -296,8 +296,8 @@ void recording_take_method_trace(struct recording_take *take, const struct event
     const uint64_t stack = stack_key(take, record->trace, &trace, first);
     const size_t begin = jfr_event_begin(out, JFR_TYPE_METHOD_TRACE);
 
-    jfr_put_varint(out, record->time_ns + moved_ns);
-    jfr_put_varint(out, record->weight_ns);
+    recording_put_time(recording, record->time_ns + moved_ns);
+    recording_put_length(recording, record->time_ns + moved_ns, record->weight_ns);
     jfr_put_varint(out, who.thread);
     jfr_put_varint(out, stack);
     jfr_put_varint(out, method);
@@ -338,8 +338,8 @@ void recording_take_queue_time(struct recording_take *take, const struct event_r
     const uint64_t by = thread_key(recording, &submitter);
     const size_t begin = jfr_event_begin(out, JFR_TYPE_QUEUE_TIME);
 
-    jfr_put_varint(out, record->time_ns + moved_ns);
-    jfr_put_varint(out, record->weight_ns);
+    recording_put_time(recording, record->time_ns + moved_ns);
+    recording_put_length(recording, record->time_ns + moved_ns, record->weight_ns);
     jfr_put_varint(out, who.thread);
     jfr_put_varint(out, task);
     jfr_put_varint(out, executor);

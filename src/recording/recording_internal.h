@@ -78,10 +78,9 @@ struct recording_wall {
 /* What threads work for. */
 struct recording_contexts {
     struct jfr_attributes attributes; /* that the open chunk has fields for */
-    /* Came once: each chunk from then on has fields for it. */
-    bool has_any;
-    bool has_virtual;           /* threads */
-    struct recording_ids known; /* of this take: where the fields of a context lie in */
+    bool has_any;                     /* came once: each chunk from then on has fields for it */
+    bool has_virtual;                 /* threads */
+    struct recording_ids known;       /* of this take: where the fields of a context lie in */
     struct jfr_buffer fields;
     struct recording_ids kept; /* of this take: context that is kept; 0: not asked yet */
     struct jfr_buffer scratch;
@@ -216,6 +215,8 @@ struct recording {
     /* One clock: wall time is where the recording began, plus ticks since. */
     uint64_t opened_ns;
     uint64_t opened_wall_ns;
+    uint64_t tick_zero_ns;      /* tick 0, and */
+    unsigned tick_bits;         /* how long a tick is, as a power of two of ns */
     uint64_t chunk_begun_ns;    /* when the open chunk was begun, for its age */
     uint64_t chunk_earliest_ns; /* no event of the open chunk may be older */
     uint64_t chunk_start_ns;    /* of its header: lowered for records that come late */
@@ -251,6 +252,17 @@ void recording_next_chunk(struct recording *recording);
 /* Notes that something happened at this time, or at the first moment of the chunk when it is older
  * (counted); returns that. */
 uint64_t recording_time(struct recording *recording, uint64_t time_ns);
+
+/*
+ * recording_ticks.c: chosen as the recording begins, for all of its chunks, since jdk.jfr goes by the clock of a file's first one, and for all recordings of the
+ * process, which are joined most. What probes tell of may be short. Source: OpenJDK 25, tried with files that were merged.
+ */
+void recording_choose_ticks(struct recording *recording);
+/* A moment, rounded down, also before tick 0: so what was in a span is in it; the same put; a length, which ends where a moment there is; one without a begin. */
+int64_t recording_ticks_at(const struct recording *recording, uint64_t time_ns);
+void recording_put_time(struct recording *recording, uint64_t time_ns);
+void recording_put_length(struct recording *recording, uint64_t begin_ns, uint64_t length_ns);
+void recording_put_ticks(struct recording *recording, int64_t length_ns);
 
 /* From the start of the open chunk (of the recording, where there are none) past its last event. */
 uint64_t recording_duration_ns(const struct recording *recording, uint64_t now_ns);
@@ -368,10 +380,7 @@ void recording_wall_give_up(struct recording *recording, recording_is_done *is_d
 void recording_wall_end(struct recording *recording);
 void recording_wall_close(struct recording *recording);
 
-/*
- * The chunk that begins gets fields for attributes that were named meanwhile, and for what came once and the chunk before had none for. Is there anything that the open
- * chunk has no fields for: such a name, or a context of this generation?
- */
+/* Fields for what came meanwhile, in the chunk that begins. Has the open one none for a name of an attribute, or a context of this generation? */
 void recording_context_new_chunk(struct recording *recording);
 bool recording_context_needs_chunk(struct recording *recording,
                                    const struct generation *generation);
@@ -436,7 +445,7 @@ struct recording_foreign {
 };
 bool recording_put_foreign(struct recording *recording, const struct recording_foreign *told);
 /* recording_locks.c: the fields of a wait that all dialects have, behind its begin. */
-void recording_put_wait(struct jfr_buffer *out, enum jfr_type type,
+void recording_put_wait(struct recording *recording, enum jfr_type type,
                         const struct recording_foreign *told);
 /* A chunk begins: states of threads, as the dialect calls them. */
 void recording_put_states(struct recording *recording);

@@ -187,11 +187,12 @@ void recording_put_waited(struct recording *recording, const struct event_record
 }
 
 /* The fields that all samples begin with, and those that all end with. */
-static size_t begin_sample(struct jfr_buffer *out, const struct recording_foreign *told)
+static size_t begin_sample(struct recording *recording, const struct recording_foreign *told)
 {
+    struct jfr_buffer *out = &recording->events;
     const size_t begin = jfr_event_begin(out, told->type);
 
-    jfr_put_varint(out, told->start_ns);
+    recording_put_time(recording, told->start_ns);
     jfr_put_varint(out, told->thread);
     jfr_put_varint(out, told->stack);
     return begin;
@@ -209,7 +210,7 @@ static void put_cpu(struct recording *recording, const struct recording_foreign 
                     uint64_t weight_ns, uint64_t carrier)
 {
     struct jfr_buffer *out = &recording->events;
-    const size_t begin = begin_sample(out, told);
+    const size_t begin = begin_sample(recording, told);
 
     jfr_put_varint(out, told->state);
     jfr_put_varint(out, weight_ns);
@@ -248,7 +249,7 @@ static void put_counter(struct recording *recording, const struct recording_fore
                         uint64_t count, uint64_t carrier)
 {
     struct jfr_buffer *out = &recording->events;
-    const size_t begin = begin_sample(out, told);
+    const size_t begin = begin_sample(recording, told);
 
     jfr_put_varint(out, told->state);
     jfr_put_varint(out, recording->counter_key);
@@ -261,7 +262,7 @@ static void put_made(struct recording *recording, const struct recording_foreign
                      uint64_t count, uint64_t carrier)
 {
     struct jfr_buffer *out = &recording->events;
-    const size_t begin = begin_sample(out, told);
+    const size_t begin = begin_sample(recording, told);
 
     if (told->type != JFR_TYPE_NEW_OBJECT)
         jfr_put_string(out, NULL); /* a message may hold what is nobody else's */
@@ -327,7 +328,7 @@ static void put_alloc(struct recording *recording, const struct recording_foreig
                       uint64_t carrier)
 {
     struct jfr_buffer *out = &recording->events;
-    const size_t begin = begin_sample(out, told);
+    const size_t begin = begin_sample(recording, told);
 
     jfr_put_varint(out, told->object.class_key);
     jfr_put_varint(out, told->object.weight_bytes);

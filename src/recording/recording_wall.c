@@ -45,7 +45,7 @@ static void put_batch(struct recording *recording, const struct event_keys *keys
 
     const size_t begin = jfr_event_begin(out, JFR_TYPE_WALL_CLOCK_SAMPLE);
 
-    jfr_put_varint(out, start_ns);
+    recording_put_time(recording, start_ns);
     put_keys(out, keys);
     jfr_put_varint(out, turn_count);
     jfr_put_varint(out, end_ns - begin_ns);
@@ -70,7 +70,7 @@ static void put_turn(struct recording *recording, const struct event_keys *keys,
 
     const size_t begin = jfr_event_begin(out, JFR_TYPE_EXECUTION_SAMPLE);
 
-    jfr_put_varint(out, start_ns);
+    recording_put_time(recording, start_ns);
     put_keys(out, keys);
     jfr_put_varint(out, 0); /* weight: no CPU time */
     if (JW_INVARIANT((recording->left_out & JFR_OF_WALL) == 0))
