@@ -48,6 +48,22 @@ const open = Buffer.from(one);
 open[64] = 1;
 fs.writeFileSync(path.join(seeds, 'not-finished'), open);
 
+/* Chunks of more than 64 stacks each, which know those of the chunk before: the same, and with methods that have changed places. */
+const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i'];
+const many = (methods) => {
+  const frame = (i) => ['Inlined', 'p/C', methods[i]];
+  const all = [];
+  for (let i = 0; i < names.length; i++) for (let j = 0; j < names.length; j++) if (all.length < 66) all.push({ frames: [frame(i), frame(j)] });
+  const file = path.join(seeds, 'many');
+  writeRecording(file, { stacks: all });
+  const bytes = fs.readFileSync(file);
+  fs.unlinkSync(file);
+  return bytes;
+};
+const usual = many(names);
+fs.writeFileSync(path.join(seeds, 'stacks-in-common'), Buffer.concat([usual, usual]));
+fs.writeFileSync(path.join(seeds, 'stacks-of-others'), Buffer.concat([usual, many([...names].reverse())]));
+
 /* Packed: frames of raw blocks, as zstd would take them. */
 const frame = (bytes) => {
   const head = Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0xa0, 0, 0, 0, 0, 0, 0, 0]);
