@@ -10,7 +10,7 @@ events_of() { # $1: recording, $2: type
     "$JW_COMMAND" convert -q --event="$2" "$1" events.csv 2>/dev/null || true
     [ -e events.csv ] || return 0
     awk -F, -v bytes="$(sed 's/.*File\|.*Socket//' <<<"$2")" '
-        function plain(text) { gsub(/"/, "", text); return text }
+        function plain(text) { gsub(/["\r]/, "", text); return text } # rows end in CRLF
         NR == 1 { for (i = 1; i <= NF; i++) at[plain($i)] = i; next }
         {
             name = "path" in at ? plain($at["path"]) : plain($at["address"])
