@@ -91,7 +91,7 @@ final class Contexts {
     }
 
     private void sample(RecordedEvent sample) {
-        long span = Samples.number(sample, "spanId");
+        long span = sample.getLong("spanId");
         int said = (int) (span >>> 48) - 1;
         int below = -1;
         boolean isLeaving = false;
