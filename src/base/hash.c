@@ -82,8 +82,7 @@ struct jw_hash128 jw_hash128(const void *bytes, size_t length_bytes)
 {
     unsigned char few[BLOCK_BYTES] = {0};
     const unsigned char *next = bytes;
-    const unsigned char
-        *last; /* what the last block begins with, which may overlap the one before */
+    const unsigned char *last; /* where the last block begins, which may overlap the one before */
     uint64_t chains[] = {KEY_A, KEY_B, KEY_C, KEY_D};
 
     if (length_bytes >= BLOCK_BYTES) {

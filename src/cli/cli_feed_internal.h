@@ -52,6 +52,7 @@ struct cli_way {
     profile_stack_id at;
     uint16_t depth;
     uint8_t left_bytes; /* of these, in front: of a frame that is not whole yet */
+    bool is_complete;   /* this chunk has all that the frames from here to the end name */
 };
 
 #define CLI_WAYS_AHEAD 32u
@@ -255,9 +256,9 @@ struct cli_type_memo {
 
 /* Methods by their names: see cli_feed_methods.c. */
 struct cli_methods {
-    bool is_read; /* those of this chunk are */
-    uint32_t seen,
-        left_out;      /* of this chunk; the latter have no number here: their keys are too large */
+    /* Of this chunk: whether they are read, and how many there are; those whose keys are too large have no number here. */
+    bool is_read;
+    uint32_t seen, left_out;
     uint32_t *numbers; /* of this chunk, by key; 0: none */
     size_t number_capacity;
     uint8_t types[CLI_METHOD_TYPES]; /* of this chunk, by key: the number + 1 */

@@ -1,10 +1,12 @@
 /*
  * Stacks that earlier chunks had, too: taken whole, by the bytes that they are. Context: tool.
  *
- * Recorders that count methods on from chunk to chunk (OpenJDK's, async-profiler) write a stack that comes again in the same bytes again, and most of a long
- * recording is such stacks. What keys mean is each chunk's own business, though: before the first stack of a chunk is looked up here, its methods and types of
- * frames are compared with what they were, and at the first difference all that is known is forgotten. A key that this chunk does not have may be one that an
- * earlier one had: then each stack is looked through for such keys, and one that has any is read as if it were new.
+ * Recorders that count methods on from chunk to chunk (OpenJDK's, async-profiler) write a stack that comes again in the same bytes again. What keys mean is
+ * each chunk's own business, though: before the first stack of a chunk is looked up here, its methods and types of frames are compared with what they were,
+ * and at the first difference all that is known is forgotten. A key that this chunk does not have may be one that an earlier one had: then each stack is
+ * looked through for such keys, and one that has any is read as if it were new.
+ *
+ * It pays where most stacks are known: hashing and remembering them is some of what walking them takes. Where fewer are, it is left alone for a while.
  *
  * Equal bytes are believed of an equal hash of 128 bits. What a hostile file makes costly is left out: a stack that finds no slot near its hash is not remembered.
  */
@@ -16,6 +18,7 @@
 #define KNOWN_SLOTS_MOST  ((size_t)1 << 20) /* 32 MiB; half of them are used */
 #define KNOWN_STACKS      64u               /* with fewer, to compare what keys mean is more work */
 #define KNOWN_TRIES       16u
+#define KNOWN_PAUSE_MOST  64u /* chunks */
 
 static size_t place_of(const struct cli_known *known, const struct jw_hash128 *hash,
                        profile_stack_id begin)
@@ -72,7 +75,7 @@ static bool grow(struct cli_known *known)
 
 /* ---- what keys mean ---- */
 
-/* As many as there are of methods of this chunk. */
+/* As many as `methods` has, whose room never shrinks. */
 static bool reserve_numbers(struct cli_feed *feed, size_t count)
 {
     struct cli_known *known = &feed->known;
@@ -102,8 +105,8 @@ static bool is_as_before(const struct cli_feed *feed, bool *has_all)
         differing |= was != 0 && is != 0 && was != is;
         missing |= was != 0 && is == 0;
     }
-    for (size_t i = 0; i < known->number_count;
-         i++) { /* as many as methods has, or fewer: neither shrinks */
+    /* `methods` has as many, see reserve_numbers. */
+    for (size_t i = 0; i < known->number_count; i++) {
         const uint32_t was = known->numbers[i], is = methods->numbers[i];
 
         differing |= was != 0 && is != 0 && was != is;
@@ -168,13 +171,32 @@ static void meet_chunk(struct cli_feed *feed, const struct jfr_value *trace)
         known->has_all = true;
 }
 
+/* What the chunk before says of whether it pays: where fewer than half were known, the next chunks are left alone, and more of them each time. */
+static bool is_paused(struct cli_known *known)
+{
+    if (known->is_trial && known->looks > 0) {
+        known->pause = known->hits >= known->looks / 2   ? 0
+                       : known->pause == 0               ? 1
+                       : known->pause < KNOWN_PAUSE_MOST ? known->pause * 2
+                                                         : known->pause;
+        known->pause_left = known->pause;
+    }
+    known->looks = known->hits = 0;
+    known->is_trial = known->pause_left == 0 && known->count > 0;
+    if (known->pause_left == 0)
+        return false;
+    known->pause_left--;
+    return true;
+}
+
 void cli_begin_known(struct cli_feed *feed)
 {
     const struct jfr_reader_chunk *chunk = &feed->chunk;
     const bool is_one_of_many = chunk->number > 0 || chunk->offset_bytes + chunk->size_bytes <
                                                          jfr_reader_size_bytes(feed->reader);
 
-    feed->known.state = feed->wish->is_of_code || feed->wish->is_of_leaves || !is_one_of_many ||
+    feed->known.state = is_paused(&feed->known) || feed->wish->is_of_code ||
+                                feed->wish->is_of_leaves || !is_one_of_many ||
                                 feed->group_count + feed->near_stacks < KNOWN_STACKS
                             ? CLI_KNOWN_OFF
                             : CLI_KNOWN_UNMET;
@@ -195,17 +217,23 @@ static bool is_on(struct cli_feed *feed, const struct jfr_value *trace)
            feed->ways.type == trace->type;
 }
 
-/* Does this chunk have all that the stack names? */
-static bool is_complete(const struct cli_feed *feed, const struct jfr_value *trace)
+bool cli_has_frame(const struct cli_feed *feed, const struct jfr_stack_keys *keys)
 {
     const struct cli_methods *methods = &feed->methods;
+
+    return keys->method_key < methods->number_capacity && methods->numbers[keys->method_key] != 0 &&
+           keys->type_key < CLI_METHOD_TYPES && methods->types[keys->type_key] != 0;
+}
+
+/* The same of all frames of a stack. */
+static bool is_complete(const struct cli_feed *feed, const struct jfr_value *trace)
+{
     struct jfr_stack stack = feed->ways.stack;
     struct jfr_stack_keys keys;
 
     jfr_stack_turn(trace, &stack);
     while (jfr_stack_next_keys(&stack, &keys))
-        if (keys.method_key >= methods->number_capacity || methods->numbers[keys.method_key] == 0 ||
-            keys.type_key >= CLI_METHOD_TYPES || methods->types[keys.type_key] == 0)
+        if (!cli_has_frame(feed, &keys))
             return false;
     return true;
 }
@@ -265,8 +293,10 @@ bool cli_know_stack(struct cli_feed *feed, const struct jfr_value *trace, profil
 
     const struct jw_hash128 hash = hash_of(known, trace);
     const struct cli_known_stack *slot = slot_of(known, &hash, begin);
+    known->looks++;
     if (slot == NULL || !slot->is_there || (!known->has_all && !is_complete(feed, trace)))
         return false;
+    known->hits++;
     *at = slot->at;
     *depth = slot->depth;
     return true;
@@ -277,7 +307,7 @@ void cli_learn_stack(struct cli_feed *feed, const struct jfr_value *trace, profi
 {
     struct cli_known *known = &feed->known;
 
-    if (!is_on(feed, trace) || !grow(known) || !is_complete(feed, trace))
+    if (!is_on(feed, trace) || !grow(known))
         return;
 
     const struct jw_hash128 hash = hash_of(known, trace);

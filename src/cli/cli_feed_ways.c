@@ -73,6 +73,7 @@ struct walk {
     const unsigned char *end; /* the frames behind it are walked */
     profile_stack_id at;
     uint32_t depth;
+    bool is_complete; /* the chunk has all that these frames name, see cli_has_frame */
 };
 
 /* On by the frames that lie between there and `low`, as far as they do for certain. False: it is none to be read so; or no memory. */
@@ -86,6 +87,7 @@ static bool walk_frames(struct cli_feed *feed, const unsigned char *low, struct 
 
         if (back != JFR_BACK_FRAME)
             return back == JFR_BACK_LESS;
+        walk->is_complete = walk->is_complete && cli_has_frame(feed, &keys);
         walk->at =
             profile_way_on(feed->profile, walk->at, cli_frame_of(feed, stack, &keys), &walk->depth);
         if (walk->at == PROFILE_STACK_NONE || feed->is_out_of_memory)
@@ -155,6 +157,7 @@ static bool walk_pieces(struct cli_feed *feed, struct walk *walk)
             walk->at = way->at;
             walk->depth = way->depth;
             walk->end = piece + way->left_bytes;
+            walk->is_complete = way->is_complete;
         } else {
             if (!walk_frames(feed, piece, walk))
                 return false;
@@ -164,7 +167,8 @@ static bool walk_pieces(struct cli_feed *feed, struct walk *walk)
                                     .number = ways->next++,
                                     .at = walk->at,
                                     .depth = (uint16_t)walk->depth,
-                                    .left_bytes = (uint8_t)(walk->end - piece)};
+                                    .left_bytes = (uint8_t)(walk->end - piece),
+                                    .is_complete = walk->is_complete};
             memcpy(way->words, words, sizeof words);
         }
         before = way->number;
@@ -201,10 +205,12 @@ bool cli_walk_stack(struct cli_feed *feed, const struct cli_group *group,
     if (cli_know_stack(feed, &group->trace, begin, at, depth))
         return true;
     walk.at = begin;
+    walk.is_complete = true;
     walk.end = feed->ways.stack.frames.element.end;
     if (!walk_pieces(feed, &walk))
         return false;
-    cli_learn_stack(feed, &group->trace, begin, walk.at, walk.depth);
+    if (walk.is_complete)
+        cli_learn_stack(feed, &group->trace, begin, walk.at, walk.depth);
     *at = walk.at;
     *depth = walk.depth;
     return true;

@@ -372,16 +372,7 @@ static void put_trace_rows(const char **rows, size_t *count, enum chunk_trace_la
 }
 
 static const char *const name_rows[] = {
-    "    class name=jdk.types.FrameType id=23 simpleType=true",
-    "      field name=description class=12",
-    "    class name=jdk.types.Method id=24",
-    "      field name=type class=25 constantPool=true",
-    "      field name=name class=26 constantPool=true",
-    "      field name=descriptor class=26 constantPool=true",
-    "    class name=java.lang.Class id=25",
-    "      field name=name class=26 constantPool=true",
-    "    class name=jdk.types.Symbol id=26 simpleType=true",
-    "      field name=string class=12",
+    MAKER_NAME_ROWS,
     "    class name=jdk.types.ThreadState id=27 simpleType=true",
     "      field name=name class=12",
     "    class name=jdk.ExecutionSample id=101 superType=jdk.jfr.Event",

@@ -80,6 +80,18 @@ void maker_metadata(struct maker *maker);
  * level; the first row is the root. For metadata that is wrong. */
 void maker_metadata_from(struct maker *maker, const char *const *rows);
 
+/* Of such rows: what frames name, as the ids above have it. */
+#define MAKER_NAME_ROWS                                                                            \
+    "    class name=jdk.types.FrameType id=23 simpleType=true",                                    \
+        "      field name=description class=12", "    class name=jdk.types.Method id=24",          \
+        "      field name=type class=25 constantPool=true",                                        \
+        "      field name=name class=26 constantPool=true",                                        \
+        "      field name=descriptor class=26 constantPool=true",                                  \
+        "    class name=java.lang.Class id=25",                                                    \
+        "      field name=name class=26 constantPool=true",                                        \
+        "    class name=jdk.types.Symbol id=26 simpleType=true",                                   \
+        "      field name=string class=12"
+
 /* A checkpoint; the one before it in the chunk is linked. Pools follow, each with its entries. */
 size_t maker_begin_checkpoint(struct maker *maker, uint64_t pool_count);
 void maker_pool(struct maker *maker, uint64_t type, uint64_t entry_count);

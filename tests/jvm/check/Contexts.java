@@ -17,7 +17,7 @@ import jdk.jfr.consumer.RecordingFile;
  * Each sample below the method of an endpoint bears a span of that endpoint, its tenant, its trace and its root
  * span; no sample bears the span of an endpoint while it is below the method of another. Each endpoint's share of the CPU
  * time of all samples with a context is within MAX_POINTS percentage points of what the shop says, or within four standard
- * deviations of what samples can tell, where that is more; and each request that a sample bears has its jaywalk.Endpoint
+ * deviations of what samples can tell, where that is more, but never beyond three times MAX_POINTS; and each request that a sample bears has its jaywalk.Endpoint
  * event, and one alone, with its title.
  *
  * A sample stands for the time since the one before of its thread, some of which may have been another request's: of W
@@ -64,7 +64,8 @@ final class Contexts {
                     share - used);
             /* It matters where one of two neighbours alone is of this endpoint. */
             double part = Double.parseDouble(words[1]) / requests;
-            double bound = Math.max(maxPoints, 4 * 100 * deviationNs * Math.sqrt(2 * part * (1 - part)) / allSampledNs);
+            double told = 4 * 100 * deviationNs * Math.sqrt(2 * part * (1 - part)) / allSampledNs;
+            double bound = Math.min(3 * maxPoints, Math.max(maxPoints, told));
             problems.addUnless(Math.abs(share - used) <= bound,
                     "%s used %.2f %% of CPU, samples say %.2f %%; of %d, the longest of %d ms, %.2f points were allowed",
                     words[3], used, share, weights.size(), weights.stream().mapToLong(Long::longValue).max().orElse(0) / 1_000_000,

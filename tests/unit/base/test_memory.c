@@ -119,22 +119,50 @@ Test(memory, a_refused_block_leaves_the_figures_as_they_were)
     cr_assert(eq(u64, figures_of(JW_MEMORY_NAMES).used_bytes, before.used_bytes));
 }
 
-Test(memory, blocks_keep_their_bytes_through_all_sizes)
+/* Through all of these sizes, from the one numbered `large_from` on in large pages; what it is charged is given back whole. */
+static void resize_through(const size_t *sizes, size_t count, size_t large_from)
 {
-    static const size_t sizes[] = {1, 1000, 100000, 131071, 131072, 5000000, 200000, 131000, 64, 0};
-    unsigned char *block = jw_alloc(1);
+    unsigned char *block = jw_alloc(sizes[0]);
 
-    block[0] = 1;
-    for (size_t i = 1; i < JW_COUNT_OF(sizes); i++) {
+    cr_assert(ne(ptr, block, NULL));
+    memset(block, 1, sizes[0]);
+    for (size_t i = 1; i < count; i++) {
         const size_t before = sizes[i - 1];
+
+        if (i == large_from)
+            jw_alloc_in_large_pages();
         unsigned char *grown = jw_realloc(block, sizes[i]);
 
         cr_assert(ne(ptr, grown, NULL));
         for (size_t at = 0; at < (before < sizes[i] ? before : sizes[i]); at++)
-            cr_assert(eq(int, grown[at], 1));
+            if (grown[at] != 1)
+                cr_fail("byte %zu of %zu is %d", at, sizes[i], grown[at]);
         memset(grown, 1, sizes[i]);
         block = grown;
     }
+    jw_free(block);
+    cr_assert(eq(u64, figures_of(JW_MEMORY_CONTROL).charged_bytes, 0));
+}
+
+Test(memory, blocks_keep_their_bytes_through_all_sizes)
+{
+    static const size_t sizes[] = {1, 1000, 100000, 131071, 131072, 5000000, 200000, 131000, 64, 0};
+
+    resize_through(sizes, JW_COUNT_OF(sizes), SIZE_MAX);
+}
+
+Test(memory, blocks_keep_their_bytes_into_large_pages_and_out_of_them)
+{
+    static const size_t sizes[] = {5000000, 5000001, 9000000, 4194304, 4194303,
+                                   200000,  6000000, 1000,    20000000};
+
+    resize_through(sizes, JW_COUNT_OF(sizes), 2); /* one of the usual kind is there by then */
+    resize_through(sizes, JW_COUNT_OF(sizes), SIZE_MAX); /* and none: it is so once for all */
+
+    unsigned char *block = jw_alloc(6000000);
+    for (size_t at = 0; at < 6000000; at++)
+        if (block[at] != 0)
+            cr_fail("byte %zu is not zero", at);
     jw_free(block);
     cr_assert(eq(u64, figures_of(JW_MEMORY_CONTROL).charged_bytes, 0));
 }

@@ -289,6 +289,18 @@ Test(cli_known, methods_may_be_missing)
     compare_turns(&some, &others, 4);
 }
 
+/* Stacks that end alike end in what is missing: none of them is known when it comes. */
+Test(cli_known, methods_may_come_that_were_missing)
+{
+    const struct chunk_shape shapes[CHUNKS] = {{.missing = 5}};
+
+    for (unsigned seed = 70; seed < 72; seed++) {
+        chunks_make_stacks(seed);
+        make_chunks(shapes);
+        compare_all(seed);
+    }
+}
+
 /* A method comes with a chunk, is missing in the next one, and is another one when it comes again. */
 Test(cli_known, methods_may_come_back_as_others)
 {

@@ -33,16 +33,7 @@ enum {
         "    class name=jdk.types.StackFrame id=22",                                               \
         "      field name=method class=24 constantPool=true",                                      \
         "      field name=lineNumber class=11", "      field name=bytecodeIndex class=11",         \
-        "      field name=type class=23 constantPool=true",                                        \
-        "    class name=jdk.types.FrameType id=23 simpleType=true",                                \
-        "      field name=description class=12", "    class name=jdk.types.Method id=24",          \
-        "      field name=type class=25 constantPool=true",                                        \
-        "      field name=name class=26 constantPool=true",                                        \
-        "      field name=descriptor class=26 constantPool=true",                                  \
-        "    class name=java.lang.Class id=25",                                                    \
-        "      field name=name class=26 constantPool=true",                                        \
-        "    class name=jdk.types.Symbol id=26 simpleType=true",                                   \
-        "      field name=string class=12",                                                        \
+        "      field name=type class=23 constantPool=true", MAKER_NAME_ROWS,                       \
         "    class name=jdk.types.ThreadState id=27 simpleType=true",                              \
         "      field name=name class=12",                                                          \
         "    class name=jaywalk.types.AttributeValue id=31 simpleType=true",                       \
