@@ -153,7 +153,7 @@ chaos_cell() {
 }
 
 # On a machine that is too busy for the last chunk within the time that the end of a JVM has for it, its recording is that of a
-# killed one, as promised, and is read as such.
+# killed one, as promised; or whole, where the process lived for long enough after that.
 unfinished='the session did not end in time before the JVM; its recording holds what was written until the last second'
 
 # What the program itself and the JVM said.
@@ -186,7 +186,7 @@ check_recordings() {
     [ ! -s "$dir/findings" ] || ! grep -qE '^(hang|crash|status)' "$dir/findings" || killed=--killed
     if grep -qF "$unfinished" "$dir/err"; then
         echo "not in time: $unfinished"
-        killed=--killed
+        killed=${killed:---either}
     fi
     [ -f "$dir/chaos.jfr" ] || {
         finding unreadable "there is no recording"
@@ -216,9 +216,9 @@ told_by() { # $1: a check's output
 }
 
 # As the stock tool and as this project's reader see it: all of it where it is short, else its first and last chunks.
-read_cell() { # $1: major, $2: home, $3: file, $4: [--killed]
+read_cell() { # $1: major, $2: home, $3: file, $4: [--killed|--either]
     local major=$1 home=$2 file=$3 flag=()
-    [ -z "${4:-}" ] || flag=(--killed)
+    [ -z "${4:-}" ] || flag=("$4")
     [ "$file" != early.jfr ] || flag=(--running)
     jfr_tool "$major" "$home" summary "$file"
     if [ "$(stat -c %s "$file")" -le "$WHOLE_BYTES" ]; then

@@ -11,7 +11,7 @@ import jdk.jfr.consumer.RecordingFile;
  * Reads the recording of a chaos cell once: signals = samples + losses by name in every chunk, hardly a frame without a
  * name, few signals lost. Prints what the table shows, `name: value`.
  *
- *     java ChaosRecording [--killed|--running] counters.def recording
+ *     java ChaosRecording [--killed|--either] counters.def recording
  */
 final class ChaosRecording {
     private static final double MAX_UNNAMED = 0.001;

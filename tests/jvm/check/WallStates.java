@@ -84,12 +84,14 @@ final class WallStates {
             if (!words[0].equals("life")) {
                 continue;
             }
-            long lifeNs = Long.parseLong(words[1]);
-            long seenNs = timeNs.getOrDefault(words[2], 0L);
+            long leastNs = Long.parseLong(words[1]);
+            long mostNs = Long.parseLong(words[2]);
+            long saidNs = timeNs.getOrDefault(words[3], 0L);
             threads++;
-            problems.addUnless(Math.abs(seenNs - lifeNs) <= TIME_TOLERANCE * lifeNs,
-                    "%s lived %d ms, samples say %d ms", words[2], lifeNs / 1_000_000,
-                    seenNs / 1_000_000);
+            problems.addUnless(leastNs > 0 && saidNs >= (1 - TIME_TOLERANCE) * leastNs &&
+                            saidNs <= (1 + TIME_TOLERANCE) * mostNs,
+                    "%s lived %d to %d ms, samples say %d ms", words[3], leastNs / 1_000_000,
+                    mostNs / 1_000_000, saidNs / 1_000_000);
         }
         problems.addUnless(threads > 0, "no thread told of its life");
         return threads;

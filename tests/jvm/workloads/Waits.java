@@ -7,13 +7,13 @@ import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.LockSupport;
 
 /**
  * Threads that do one thing each, by the first word of their names, until all are told to end: running, sleeping,
- * parked, waiting, blocked, reading (a socket), accepting, selecting. Prints "life NANOSECONDS NAME" of each.
+ * parked, waiting, blocked, reading (a socket), accepting, selecting. Prints "life LEAST MOST NAME" of each, nanoseconds: by
+ * what it knows itself, and by who started it and saw its end; each may have waited for a processor in between.
  *
  *     java Waits seconds waiting-threads running-threads
  */
@@ -21,9 +21,7 @@ final class Waits {
     private static final Object NOTIFIED = new Object();
     private static final Object ENTERED = new Object();
     private static final CountDownLatch READY = new CountDownLatch(1);
-    private static final List<Thread> THREADS = new ArrayList<>();
-    /** Takes no lock that would show in a state. */
-    private static final ConcurrentLinkedQueue<String> LIVES = new ConcurrentLinkedQueue<>();
+    private static final List<Life> LIVES = new ArrayList<>();
     private static final List<AutoCloseable> ENDS = new ArrayList<>();
     private static final String[] KINDS =
             {"sleeping", "parked", "waiting", "blocked", "reading", "accepting", "selecting"};
@@ -157,32 +155,52 @@ final class Waits {
     }
 
     private static void start(String name, Body body) {
-        Thread thread = new Thread(null, () -> live(name, body), name, 256 << 10);
-        THREADS.add(thread);
-        thread.start();
+        LIVES.add(new Life(name, body));
     }
 
-    private static void live(String name, Body body) {
-        long beginNs = System.nanoTime();
-        try {
-            body.run();
-        } catch (Exception e) {
-            throw new IllegalStateException(name, e);
+    /** A thread and its time. */
+    private static final class Life {
+        private final String name;
+        private final Thread thread;
+        private final long startedNs = System.nanoTime();
+        private volatile long ownNs;
+        private long seenNs;
+
+        private Life(String name, Body body) {
+            this.name = name;
+            thread = new Thread(null, () -> live(body), name, 256 << 10);
+            thread.start();
         }
-        LIVES.add("life " + (System.nanoTime() - beginNs) + " " + name);
+
+        private void live(Body body) {
+            long beginNs = System.nanoTime();
+            try {
+                body.run();
+            } catch (Exception e) {
+                throw new IllegalStateException(name, e);
+            }
+            ownNs = System.nanoTime() - beginNs;
+        }
+
+        private void join() throws InterruptedException {
+            thread.join();
+            if (seenNs == 0) {
+                seenNs = System.nanoTime() - startedNs;
+            }
+        }
     }
 
-    /** One kind after the other, and few at a time: what they say of their lives must be true. */
+    /** One kind after the other, and few at a time: what is said of their lives must be true. */
     private static void end() throws Exception {
         mustEnd = true;
         joinAll("running");
-        for (Thread thread : THREADS) {
-            if (thread.getName().startsWith("parked")) {
-                LockSupport.unpark(thread);
-                thread.join();
-            } else if (thread.getName().matches("sleeping-\\d+")) {
-                thread.interrupt();
-                thread.join();
+        for (Life life : LIVES) {
+            if (life.name.startsWith("parked")) {
+                LockSupport.unpark(life.thread);
+                life.join();
+            } else if (life.name.matches("sleeping-\\d+")) {
+                life.thread.interrupt();
+                life.join();
             }
         }
         for (AutoCloseable end : ENDS) {
@@ -195,15 +213,17 @@ final class Waits {
             NOTIFIED.notifyAll();
         }
         joinAll("waiting");
-        THREADS.get(0).interrupt();
+        LIVES.get(0).thread.interrupt();
         joinAll("");
-        LIVES.forEach(System.out::println);
+        for (Life life : LIVES) {
+            System.out.println("life " + life.ownNs + " " + life.seenNs + " " + life.name);
+        }
     }
 
     private static void joinAll(String kind) throws InterruptedException {
-        for (Thread thread : THREADS) {
-            if (thread.getName().startsWith(kind)) {
-                thread.join();
+        for (Life life : LIVES) {
+            if (life.name.startsWith(kind)) {
+                life.join();
             }
         }
     }
