@@ -95,6 +95,14 @@ static enum recording_clock shown_of(const struct options *values)
                                                   : RECORDING_SHOWS_CPU;
 }
 
+/* Is nothing told whose length is of interest below a microsecond? Calls, waits and transfers may be that short. */
+static bool has_long_spans_only(const struct options *values)
+{
+    return values->lock_ns == 0 && values->locks == 0 && values->io_ns == 0 &&
+           values->queue_ns == 0 && values->traces_of[0] == '\0' && values->times_of[0] == '\0' &&
+           values->probe[0] == '\0' && values->dialect == OPTIONS_DIALECT_STANDARD;
+}
+
 /* Without settings. */
 static struct recording_config config_of(const struct options *values, const char *path)
 {
@@ -115,6 +123,9 @@ static struct recording_config config_of(const struct options *values, const cha
         .dialect = dialects[values->dialect],
         .title = values->title[0] == '\0' ? NULL : values->title,
         .splits_wall = values->is_unbatched,
+        .has_coarse_ticks = has_long_spans_only(values),
+        .has_contexts = values->endpoints != 0,
+        .has_no_wall = values->event != OPTIONS_EVENT_WALL && values->wall_ns == 0,
         .counter = options_is_counting(values) ? values->perf : NULL,
         .shows = shown_of(values),
         .has_tasks = values->has_async_stacks,

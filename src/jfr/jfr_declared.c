@@ -19,18 +19,19 @@ static const struct jfr_row who_rows[] = {
      "The handler that told it; none: another thread of the probe"},
     {JFR_ROW_FIELD, JFR_TYPE_METHOD, JFR_UNIT_NONE, JFR_POOLED, "method", "Method", NULL,
      "The method that the handler was called in"},
-    {JFR_ROW_FIELD, JFR_TYPE_THREAD, JFR_UNIT_NONE, JFR_POOLED, "carrier", "Carrier Thread", NULL,
-     NULL},
+    {JFR_ROW_FIELD, JFR_TYPE_THREAD, JFR_UNIT_NONE, JFR_POOLED | JFR_OF_VIRTUAL, "carrier",
+     "Carrier Thread", NULL, NULL},
 };
 /* ... and behind them, as JFR_CONTEXT has it. */
 static const struct jfr_row context_rows[] = {
-    {JFR_ROW_FIELD, JFR_TYPE_TRACE_ID, JFR_UNIT_NONE, JFR_POOLED, "traceId", "Trace Id", NULL,
-     NULL},
-    {JFR_ROW_FIELD, JFR_TYPE_LONG, JFR_UNIT_NONE, JFR_UNSIGNED, "spanId", "Span Id", NULL, NULL},
-    {JFR_ROW_FIELD, JFR_TYPE_LONG, JFR_UNIT_NONE, JFR_UNSIGNED, "localRootSpanId",
+    {JFR_ROW_FIELD, JFR_TYPE_TRACE_ID, JFR_UNIT_NONE, JFR_POOLED | JFR_OF_CONTEXT, "traceId",
+     "Trace Id", NULL, NULL},
+    {JFR_ROW_FIELD, JFR_TYPE_LONG, JFR_UNIT_NONE, JFR_UNSIGNED | JFR_OF_CONTEXT, "spanId",
+     "Span Id", NULL, NULL},
+    {JFR_ROW_FIELD, JFR_TYPE_LONG, JFR_UNIT_NONE, JFR_UNSIGNED | JFR_OF_CONTEXT, "localRootSpanId",
      "Local Root Span Id", NULL, NULL},
-    {JFR_ROW_FIELD, JFR_TYPE_ATTRIBUTE_VALUE, JFR_UNIT_NONE, JFR_POOLED | JFR_EACH_ATTRIBUTE, "",
-     "", NULL, NULL},
+    {JFR_ROW_FIELD, JFR_TYPE_ATTRIBUTE_VALUE, JFR_UNIT_NONE,
+     JFR_POOLED | JFR_EACH_ATTRIBUTE | JFR_OF_CONTEXT, "", "", NULL, NULL},
 };
 
 _Static_assert(5 + JW_COUNT_OF(who_rows) + JW_COUNT_OF(context_rows) <=

@@ -18,6 +18,7 @@
 #define SLOTS          (2 * TEXTS_MAX) /* a power of two */
 #define SHORT_MAX      512 /* numbers and parts of categories, which exist nowhere as a C string */
 #define SHORT_CAPACITY 80
+#define CLOCK_SPREAD   UINT64_C(0x9e3779b97f4a7c15) /* odd, and of all bits */
 
 /* The tree under construction, and the texts it uses, each once. */
 struct tree {
@@ -25,6 +26,7 @@ struct tree {
     const struct jfr_declared_set *declared; /* NULL: none */
     enum jfr_dialect dialect;
     bool has_frames_in_line;
+    unsigned left_out;
     struct jfr_buffer elements;
     const char *texts[TEXTS_MAX];
     size_t text_count;
@@ -223,6 +225,8 @@ static size_t field_count_of(const struct tree *tree, const struct jfr_row *row)
 {
     if ((row->flags & (JFR_FRAMES_BY_KEY | JFR_FRAMES_IN_LINE)) != 0)
         return tree->has_frames_in_line == ((row->flags & JFR_FRAMES_IN_LINE) != 0);
+    if ((row->flags & tree->left_out) != 0)
+        return 0;
     return (row->flags & JFR_EACH_ATTRIBUTE) ? tree->attributes->count : 1;
 }
 
@@ -260,7 +264,7 @@ static void put_fields_of(struct tree *tree, const struct jfr_row *rows, size_t 
             put_field(tree, row, row->name, row->label);
         return;
     }
-    for (size_t i = 0; i < tree->attributes->count; i++)
+    for (size_t i = 0; i < field_count_of(tree, row); i++)
         put_field(tree, row, attribute_field(tree, rows, row_count, i),
                   tree->attributes->each[i].name);
 }
@@ -372,6 +376,7 @@ void jfr_put_metadata(struct jfr_buffer *buffer, uint64_t now_ticks,
     tree->dialect = declaration->dialect;
     tree->has_frames_in_line =
         jfr_has_frames_in_line(declaration->dialect, declaration->has_frames_in_line);
+    tree->left_out = declaration->left_out;
     put_tree(tree);
     jfr_put_varint(&content, tree->text_count);
     for (size_t i = 0; i < tree->text_count; i++)
@@ -383,8 +388,10 @@ void jfr_put_metadata(struct jfr_buffer *buffer, uint64_t now_ticks,
     jfr_put_varint(buffer, 0); /* duration */
     /* The id follows from the content: readers keep the metadata of the chunk before when it has the
      * same id, and files of two versions may be joined. */
-    jfr_put_varint(buffer,
-                   content.has_failed ? 0 : jw_hash64(content.bytes, content.used_bytes) >> 33);
+    jfr_put_varint(buffer, content.has_failed ? 0
+                                              : (jw_hash64(content.bytes, content.used_bytes) ^
+                                                 declaration->clock * CLOCK_SPREAD) >>
+                                                    33);
     jfr_put_bytes(buffer, content.bytes, content.used_bytes);
     if (content.has_failed || tree->elements.has_failed || !JW_INVARIANT(!tree->has_failed))
         buffer->has_failed = true;

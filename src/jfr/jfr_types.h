@@ -92,6 +92,10 @@ enum jfr_unit {
 /* Of two fields one is there: frames are constants of their own, or stand in each stack. */
 #define JFR_FRAMES_BY_KEY  32u
 #define JFR_FRAMES_IN_LINE 64u
+/* What a chunk may be without (jfr_declaration.left_out), since nothing in it has such a value. */
+#define JFR_OF_CONTEXT 128u /* what threads work for */
+#define JFR_OF_VIRTUAL 256u /* who carries virtual threads */
+#define JFR_OF_WALL    512u /* turns of the wall clock, beside samples of CPU time */
 
 struct jfr_row {
     enum jfr_row_kind kind;

@@ -30,7 +30,8 @@ void jfr_store_header(unsigned char out[JFR_HEADER_BYTES], const struct jfr_chun
     store_be64(out + 32, header->start_wall_ns);
     store_be64(out + 40, header->duration_ns);
     store_be64(out + 48, header->start_ticks);
-    store_be64(out + 56, JFR_TICKS_PER_SECOND);
+    store_be64(out + 56,
+               header->ticks_per_second == 0 ? JFR_TICKS_PER_SECOND : header->ticks_per_second);
     out[67] = (unsigned char)(FLAG_COMPRESSED_INTEGERS | (header->is_final ? FLAG_FINAL_CHUNK : 0));
 }
 

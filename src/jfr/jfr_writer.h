@@ -22,17 +22,20 @@
 #define JFR_HEADER_BYTES       68
 #define JFR_PADDING_SIZE_BYTES 5 /* of the size field in front of a padding event */
 #define JFR_PADDING_MIN_BYTES  11
-#define JFR_TICKS_PER_SECOND   1000000000ull /* our ticks are CLOCK_MONOTONIC in nanoseconds */
-#define JFR_CHUNK_MAX_BYTES    ((uint64_t)INT32_MAX)        /* JMC loads a chunk into one array */
-#define JFR_METADATA_OFFSET    ((uint64_t)JFR_HEADER_BYTES) /* we put it first */
+#define JFR_TICKS_PER_SECOND   1000000000ull /* our ticks are CLOCK_MONOTONIC in nanoseconds, or: */
+/* The greatest power of two by which nanoseconds can be counted, so that readers, which go by doubles, are exact: 512 ns. */
+#define JFR_COARSE_TICK_BITS 9u
+#define JFR_CHUNK_MAX_BYTES  ((uint64_t)INT32_MAX)        /* JMC loads a chunk into one array */
+#define JFR_METADATA_OFFSET  ((uint64_t)JFR_HEADER_BYTES) /* we put it first */
 
 struct jfr_chunk_header {
     uint64_t size_bytes;
     uint64_t checkpoint_offset; /* of the last checkpoint in the chunk */
     uint64_t start_wall_ns;     /* since the Unix epoch, at start_ticks */
     uint64_t start_ticks;
-    uint64_t duration_ns; /* above 0, else JMC takes the chunk for empty */
-    bool is_final;        /* last chunk of the recording */
+    uint64_t ticks_per_second; /* 0: JFR_TICKS_PER_SECOND */
+    uint64_t duration_ns;      /* above 0, else JMC takes the chunk for empty */
+    bool is_final;             /* last chunk of the recording */
 };
 
 /*
@@ -58,11 +61,16 @@ struct jfr_declaration {
     enum jfr_dialect dialect;
     bool has_frames_in_line;                 /* as jfr_has_frames_in_line has it */
     const struct jfr_attributes *attributes; /* that there are fields for; NULL: none */
+    unsigned left_out; /* JFR_OF_...: fields of these are not declared, and no event has them */
+    uint64_t clock;    /* differs where clocks do, in their origin or rate */
     const struct jfr_declared_set
         *declared; /* types of events that were declared while the program ran; NULL: none */
 };
 
-/* The metadata event: all of jfr_types.def that there is. Equal for equal declarations but for its time. */
+/*
+ * The metadata event: all of jfr_types.def that there is. Equal for equal declarations but for its time. Its id follows from all of that: jdk.jfr
+ * of JDK 17 reads times of a chunk by the clock of the one before where the id is the same; that of 25 does so in any case. Source: tried with merged files.
+ */
 void jfr_put_metadata(struct jfr_buffer *buffer, uint64_t now_ticks,
                       const struct jfr_declaration *declaration);
 

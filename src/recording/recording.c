@@ -88,7 +88,7 @@ size_t recording_event(struct recording *recording, enum jfr_type type, uint64_t
     time_ns = recording_time(recording, time_ns);
 
     const size_t begin = jfr_event_begin(&recording->events, type);
-    jfr_put_varint(&recording->events, time_ns);
+    recording_put_time(recording, time_ns);
     return begin;
 }
 
@@ -191,6 +191,7 @@ static bool make_part(struct recording *recording, uint64_t part_offset, uint64_
     struct jfr_buffer *events = &recording->events;
     const bool has_checkpoint = !jfr_pools_are_empty(&recording->names.pools);
     const uint64_t end_ns = end_ns_at(recording, now_ns);
+    const uint64_t start_ticks = (uint64_t)recording_ticks_at(recording, recording->chunk_start_ns);
     size_t checkpoint_at = 0;
 
     if (has_checkpoint) {
@@ -198,7 +199,7 @@ static bool make_part(struct recording *recording, uint64_t part_offset, uint64_
 
         const uint64_t offset = part_offset + checkpoint_at;
         jfr_put_checkpoint(
-            events, &recording->names.pools, end_ns,
+            events, &recording->names.pools, (uint64_t)recording_ticks_at(recording, end_ns),
             recording->checkpoint_offset == 0 ? 0 : offset - recording->checkpoint_offset);
         recording->checkpoint_offset = offset;
     }
@@ -211,9 +212,12 @@ static bool make_part(struct recording *recording, uint64_t part_offset, uint64_
         .length_bytes = events->used_bytes,
         .has_checkpoint = has_checkpoint,
         .checkpoint_at = checkpoint_at,
-        .start_wall_ns =
-            recording->opened_wall_ns + (recording->chunk_start_ns - recording->opened_ns),
-        .start_ticks = recording->chunk_start_ns,
+        /* Of the tick, not of the moment: so all chunks have one clock. */
+        .start_wall_ns = recording->opened_wall_ns +
+                         (recording->tick_zero_ns + (start_ticks << recording->tick_bits) -
+                          recording->opened_ns),
+        .start_ticks = start_ticks,
+        .ticks_per_second = JFR_TICKS_PER_SECOND >> recording->tick_bits,
         .duration_ns = recording_duration_ns(recording, now_ns),
     };
     return true;
@@ -225,10 +229,10 @@ static uint64_t begin_chunk(struct recording *recording)
 {
     uint64_t now_ns = recording->chunks == 0 ? recording->opened_ns : jw_now_ns();
 
-    if (now_ns <= recording->chunk_start_ns)
-        now_ns = recording->chunk_start_ns + 1;
-    recording->chunk_earliest_ns =
-        recording->chunks == 0 ? recording->opened_ns : recording->chunk_start_ns + 1;
+    const uint64_t next_ns = recording->chunk_start_ns + (UINT64_C(1) << recording->tick_bits);
+    if (now_ns < next_ns)
+        now_ns = next_ns;
+    recording->chunk_earliest_ns = recording->chunks == 0 ? recording->opened_ns : next_ns;
     recording->chunk_begun_ns = recording->chunk_start_ns = recording->last_event_ns = now_ns;
     recording->checkpoint_offset = 0;
     recording->chunks++;
@@ -238,6 +242,8 @@ static uint64_t begin_chunk(struct recording *recording)
     recording_law_new_chunk(recording);
     recording_context_new_chunk(recording);
     recording_declared_new_chunk(recording);
+    if (recording->chunks == 1)
+        recording_choose_ticks(recording);
     /* Constants that nearly every chunk needs: so each chunk has a checkpoint from the start. */
     recording_put_states(recording);
     recording_put_frame_types(&recording->names,
@@ -249,8 +255,11 @@ static uint64_t begin_chunk(struct recording *recording)
     const struct jfr_declaration declaration = {.dialect = recording_dialect(recording),
                                                 .has_frames_in_line = recording->has_frames_in_line,
                                                 .attributes = &recording->contexts.attributes,
+                                                .left_out = recording->left_out,
+                                                .clock = recording->tick_zero_ns,
                                                 .declared = recording->declared};
-    jfr_put_metadata(&recording->events, now_ns, &declaration);
+    jfr_put_metadata(&recording->events, (uint64_t)recording_ticks_at(recording, now_ns),
+                     &declaration);
     recording_put_facts(recording, now_ns);
     recording_host_new_chunk(recording, now_ns);
     return now_ns;

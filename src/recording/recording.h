@@ -387,19 +387,19 @@ struct recording_config {
     const struct recording_setting *settings;
     size_t setting_count;
     struct recording_jvm jvm;
-    const char *
-        counter; /* what samples of a counter count, as base/perf_event.h spells it; NULL: there are none */
-    bool splits_wall; /* JFR: a plain jdk.ExecutionSample for each turn of the wall clock */
+    const char *counter;   /* what is counted, as base/perf_event.h spells it; NULL: nothing */
+    bool has_coarse_ticks; /* JFR: ticks of 512 ns, for nothing is told whose length says more */
+    bool splits_wall;      /* JFR: a plain jdk.ExecutionSample for each turn of the wall clock */
+    bool has_no_wall;      /* JFR: there are no turns of the wall clock at all */
+    bool has_contexts;     /* JFR: events have fields for them before the first one comes */
     enum recording_clock shows; /* other formats; samples of the other clock are left out */
     uint64_t memory_bytes;      /* other formats: what the stacks may take, about; 0: no limit */
     struct profile_config tree; /* other formats: how stacks become boxes */
     struct recording_part_config part; /* other formats */
     bool is_by_thread;                 /* other formats: each thread by itself */
     struct export_options look;        /* other formats; of the title, the one above holds */
-    bool
-        has_tasks; /* records of tasks come: the stack of who handed one over is put under those of who runs it */
-    bool has_frames_in_line; /* JFR: in each stack, not as constants of their own; other dialects
-                                likewise */
+    bool has_tasks; /* records of tasks come: who handed one over is put under who runs it */
+    bool has_frames_in_line; /* JFR: in each stack, as in other dialects */
     unsigned unsigned5_bias; /* X of the JVM's line tables: 0 before JDK 21, 1 from then on */
     struct recording_sources sources;
     const struct os_output_calls *calls; /* NULL: the system's. Tests pass calls that fail */

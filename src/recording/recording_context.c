@@ -3,10 +3,12 @@
  *
  * A chunk has a field for each attribute that was named when it began. Whoever sets an attribute has
  * named it before, so what a take finds was named before the take: a name that is new when a take
- * begins, begins a new chunk first.
+ * begins, begins a new chunk first. Most recordings have no contexts at all, and no virtual threads: fields
+ * for these are in no chunk until some come, which begins a new chunk, too (docs/adr/0074).
  */
 #include <string.h>
 
+#include "base/atomics.h"
 #include "base/counters.h"
 #include "context/context.h"
 #include "generation/generation.h"
@@ -20,13 +22,21 @@
 #define LENGTH_MASK ((1u << LENGTH_BITS) - 1)
 
 #define NO_VALUE UINT32_MAX
+
+/* trace, span and root span; one byte each where there is none */
+#define SPAN_FIELDS 3
+
 /* In the map of a take, beside addresses and 0. */
 #define NOT_KEPT 1u
 
 _Static_assert(JFR_ATTRIBUTES_MAX == CONTEXT_ATTRIBUTES_MAX, "a field for each attribute");
 _Static_assert(JFR_ATTRIBUTE_NAME_CAPACITY == CONTEXT_NAME_MAX_BYTES + 1, "and each whole name");
-_Static_assert(sizeof(uint64_t) + (3 + JFR_ATTRIBUTES_MAX) * JFR_VARINT_MAX_BYTES <= LENGTH_MASK,
+_Static_assert(sizeof(uint64_t) + (SPAN_FIELDS + JFR_ATTRIBUTES_MAX) * JFR_VARINT_MAX_BYTES <=
+                   LENGTH_MASK,
                "lengths fit");
+
+/* In any recording of this process: later ones begin with fields for it. relaxed: too late is as good as not yet. */
+static _Atomic bool has_come_any, has_come_virtual;
 
 /* A context that means something without its generation. */
 struct context_told {
@@ -64,17 +74,76 @@ static const char *name_behind(const struct recording *recording)
                : sources->attribute(sources->context, (unsigned)count);
 }
 
+/* ---- fields that a chunk has ---- */
+
+static bool has(const struct recording *recording, unsigned fields)
+{
+    return (recording->left_out & fields) == 0;
+}
+
 void recording_context_new_chunk(struct recording *recording)
 {
+    struct recording_contexts *contexts = &recording->contexts;
     const char *name;
 
     while ((name = name_behind(recording)) != NULL)
-        (void)jfr_attributes_add(&recording->contexts.attributes, name);
+        (void)jfr_attributes_add(&contexts->attributes, name);
+    contexts->has_any |= contexts->attributes.count > 0 || recording->config.has_contexts ||
+                         jw_load_relaxed(&has_come_any);
+    contexts->has_virtual |= jw_load_relaxed(&has_come_virtual);
+    recording->left_out = 0;
+    if (recording_dialect(recording) != JFR_DIALECT_STANDARD)
+        return; /* whose readers want all fields */
+    if (!contexts->has_any)
+        recording->left_out |= JFR_OF_CONTEXT;
+    if (!contexts->has_virtual)
+        recording->left_out |= JFR_OF_VIRTUAL;
+    if (recording->config.has_no_wall)
+        recording->left_out |= JFR_OF_WALL;
 }
 
-bool recording_context_has_new_name(const struct recording *recording)
+/* Notes what the chunks from the next one on have fields for. */
+static void note_context(struct recording_contexts *contexts, const struct context_record *record)
 {
-    return name_behind(recording) != NULL;
+    static const struct context_record none;
+
+    contexts->has_virtual |= record->virtual_thread != 0;
+    contexts->has_any |= record->span_id != 0 || record->root_span_id != 0 ||
+                         memcmp(record->trace_id, none.trace_id, sizeof none.trace_id) != 0 ||
+                         memcmp(record->values, none.values, sizeof none.values) != 0;
+    if (contexts->has_virtual)
+        jw_store_relaxed(&has_come_virtual, true);
+    if (contexts->has_any)
+        jw_store_relaxed(&has_come_any, true);
+}
+
+static bool lacks_fields(const struct recording *recording)
+{
+    return (recording->contexts.has_any && !has(recording, JFR_OF_CONTEXT)) ||
+           (recording->contexts.has_virtual && !has(recording, JFR_OF_VIRTUAL));
+}
+
+bool recording_context_needs_chunk(struct recording *recording, const struct generation *generation)
+{
+    struct recording_contexts *contexts = &recording->contexts;
+    const uint32_t last_id = dict_last_id(generation->contexts);
+    struct context_record record;
+
+    for (uint32_t id = 1; id <= last_id && !(contexts->has_any && contexts->has_virtual); id++)
+        if (context_record_get(generation->contexts, id, &record))
+            note_context(contexts, &record);
+    return lacks_fields(recording) || name_behind(recording) != NULL;
+}
+
+void recording_put_carrier(struct recording *recording, uint64_t carrier)
+{
+    if (has(recording, JFR_OF_VIRTUAL))
+        jfr_put_varint(&recording->events, carrier);
+}
+
+void recording_put_context(struct recording *recording, const struct recording_fields *context)
+{
+    jfr_put_bytes(&recording->events, context->bytes, context->length_bytes);
 }
 
 /* ---- fields ---- */
@@ -97,6 +166,7 @@ static bool told_of(struct recording_take *take, dict_id id, struct context_told
     const bool is_known = context_record_get(generation->contexts, id, &record);
 
     (void)JW_INVARIANT(id == DICT_NONE || is_known);
+    note_context(&take->recording->contexts, &record);
     told->mounted = recording_virtual_of(take->recording, generation, id);
     memcpy(told->trace_id, record.trace_id, sizeof told->trace_id);
     told->span_id = record.span_id;
@@ -127,6 +197,11 @@ static void put_told(struct recording *recording, const struct context_told *tol
 {
     const size_t count = recording->contexts.attributes.count;
 
+    /* One that came while those of the take were looked at. */
+    if (lacks_fields(recording))
+        jw_count(JW_COUNT_CONTEXT_TORN);
+    if (!has(recording, JFR_OF_CONTEXT))
+        return;
     jfr_put_varint(out, trace_key(&recording->names, told->trace_id));
     jfr_put_varint(out, told->span_id);
     jfr_put_varint(out, told->root_span_id);
@@ -139,9 +214,11 @@ static void put_told(struct recording *recording, const struct context_told *tol
 
 static struct recording_fields no_context(const struct recording *recording)
 {
-    static const unsigned char zeros[3 + JFR_ATTRIBUTES_MAX];
+    static const unsigned char zeros[SPAN_FIELDS + JFR_ATTRIBUTES_MAX];
+    const size_t count =
+        has(recording, JFR_OF_CONTEXT) ? SPAN_FIELDS + recording->contexts.attributes.count : 0;
 
-    return (struct recording_fields){zeros, 3 + recording->contexts.attributes.count, 0};
+    return (struct recording_fields){zeros, count, 0};
 }
 
 static uint64_t virtual_key(struct recording *recording, const struct context_told *told)
@@ -331,13 +408,23 @@ void recording_take_endpoint(struct recording_take *take, const struct event_rec
     if (recording_put_foreign(recording, &foreign))
         return;
     const size_t begin = jfr_event_begin(out, JFR_TYPE_ENDPOINT);
-    jfr_put_varint(out, foreign.start_ns);
+    recording_put_time(recording, foreign.start_ns);
     jfr_put_varint(out, foreign.thread);
     jfr_put_varint(out, trace_key(&recording->names, told.trace_id));
     jfr_put_varint(out, record->value);
     jfr_put_varint(out, name_key(take, record->name));
     jfr_put_varint(out, name_key(take, record->operation));
     jfr_event_end(out, begin);
+}
+
+/* Of a span, whose fields are in each chunk. */
+static void put_always(struct recording *recording, const struct recording_fields *context)
+{
+    static const unsigned char none[SPAN_FIELDS];
+
+    recording_put_context(recording, context);
+    if (!has(recording, JFR_OF_CONTEXT))
+        jfr_put_bytes(&recording->events, none, sizeof none);
 }
 
 /* As in JFR itself it lies in the chunk in which it ended, whenever it began. */
@@ -359,11 +446,11 @@ void recording_take_span(struct recording_take *take, const struct event_record 
         return;
     const size_t begin = jfr_event_begin(out, JFR_TYPE_SPAN);
 
-    jfr_put_varint(out, foreign.start_ns);
-    jfr_put_varint(out, foreign.duration_ns);
+    recording_put_time(recording, foreign.start_ns);
+    recording_put_length(recording, foreign.start_ns, foreign.duration_ns);
     jfr_put_varint(out, foreign.thread);
     jfr_put_varint(out, name_key(take, record->name));
-    jfr_put_bytes(out, context.bytes, context.length_bytes);
+    put_always(recording, &context);
     jfr_event_end(out, begin);
 }
 

@@ -230,9 +230,9 @@ static void put(struct recording_take *take, const struct event_record *record,
     const size_t begin =
         jfr_event_begin(out, (enum jfr_type)(JFR_DECLARED_FIRST_ID + declared->number));
 
-    jfr_put_varint(out, (declared->has_duration ? record->time_ns : end_ns) + moved_ns);
+    recording_put_time(recording, (declared->has_duration ? record->time_ns : end_ns) + moved_ns);
     if (declared->has_duration)
-        jfr_put_varint(out, record->weight_ns);
+        recording_put_length(recording, record->time_ns + moved_ns, record->weight_ns);
     jfr_put_varint(out, who.thread);
     if (declared->has_stack)
         jfr_put_varint(out, stack);
@@ -241,11 +241,11 @@ static void put(struct recording_take *take, const struct event_record *record,
                               (struct recording_text){declared->probe, strlen(declared->probe)}));
     jfr_put_varint(out, handler);
     jfr_put_varint(out, method);
-    jfr_put_varint(out, who.carrier);
+    recording_put_carrier(recording, who.carrier);
     for (uint32_t i = 0; i < declared->field_count; i++)
         put_field(recording, declared->fields[i].type, taker);
     (void)JW_INVARIANT(!taker->is_damaged && taker->left_bytes == 0);
-    jfr_put_bytes(out, context.bytes, context.length_bytes);
+    recording_put_context(recording, &context);
     jfr_event_end(out, begin);
 }
 
@@ -296,13 +296,13 @@ void recording_take_method_trace(struct recording_take *take, const struct event
     const uint64_t stack = stack_key(take, record->trace, &trace, first);
     const size_t begin = jfr_event_begin(out, JFR_TYPE_METHOD_TRACE);
 
-    jfr_put_varint(out, record->time_ns + moved_ns);
-    jfr_put_varint(out, record->weight_ns);
+    recording_put_time(recording, record->time_ns + moved_ns);
+    recording_put_length(recording, record->time_ns + moved_ns, record->weight_ns);
     jfr_put_varint(out, who.thread);
     jfr_put_varint(out, stack);
     jfr_put_varint(out, method);
-    jfr_put_varint(out, who.carrier);
-    jfr_put_bytes(out, context.bytes, context.length_bytes);
+    recording_put_carrier(recording, who.carrier);
+    recording_put_context(recording, &context);
     jfr_event_end(out, begin);
     recording->hook_samples++;
 }
@@ -338,15 +338,15 @@ void recording_take_queue_time(struct recording_take *take, const struct event_r
     const uint64_t by = thread_key(recording, &submitter);
     const size_t begin = jfr_event_begin(out, JFR_TYPE_QUEUE_TIME);
 
-    jfr_put_varint(out, record->time_ns + moved_ns);
-    jfr_put_varint(out, record->weight_ns);
+    recording_put_time(recording, record->time_ns + moved_ns);
+    recording_put_length(recording, record->time_ns + moved_ns, record->weight_ns);
     jfr_put_varint(out, who.thread);
     jfr_put_varint(out, task);
     jfr_put_varint(out, executor);
     jfr_put_varint(out, by);
     jfr_put_int(out, queue_length);
-    jfr_put_varint(out, who.carrier);
-    jfr_put_bytes(out, context.bytes, context.length_bytes);
+    recording_put_carrier(recording, who.carrier);
+    recording_put_context(recording, &context);
     jfr_event_end(out, begin);
     recording->hook_samples++;
 }

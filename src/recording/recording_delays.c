@@ -61,7 +61,7 @@ static void put(struct recording *recording, const struct pending *pending, cons
     struct jfr_buffer *out = &recording->events;
     const size_t begin = recording_event(recording, JFR_TYPE_SAFEPOINT_DELAY, begin_ns);
 
-    jfr_put_varint(out, end_ns > begin_ns ? end_ns - begin_ns : 0);
+    recording_put_length(recording, begin_ns, end_ns > begin_ns ? end_ns - begin_ns : 0);
     jfr_put_varint(out, who->thread);
     jfr_put_varint(out, who->stack);
     jfr_put_int(out, who->bci);

@@ -79,10 +79,11 @@ static void put_who_and_class(struct jfr_buffer *out, const struct recording_for
 }
 
 /* async-profiler's has bytes alone: those that the object stands for, of which its readers make sums. */
-static void put_object(struct jfr_buffer *out, enum jfr_type type,
+static void put_object(struct recording *recording, enum jfr_type type,
                        const struct recording_foreign *told)
 {
     const struct recording_object *object = &told->object;
+    struct jfr_buffer *out = &recording->events;
 
     put_who_and_class(out, told);
     jfr_put_varint(out, type == JFR_TYPE_ALLOCATION_IN_NEW_TLAB ? object->size_bytes
@@ -90,7 +91,7 @@ static void put_object(struct jfr_buffer *out, enum jfr_type type,
     if (type == JFR_TYPE_ALLOCATION_IN_NEW_TLAB)
         jfr_put_varint(out, object->weight_bytes);
     if (type == JFR_TYPE_PROFILER_LIVE_OBJECT)
-        jfr_put_varint(out, object->time_ns);
+        recording_put_time(recording, object->time_ns);
 }
 
 /* Datadog's weight is a number of objects of this size. */
@@ -128,7 +129,7 @@ static void put_fields(struct recording *recording, enum jfr_type type,
     case JFR_TYPE_PROFILER_WALL_CLOCK_SAMPLE:
         put_who(out, told);
         jfr_put_varint(out, told->turn_count);
-        jfr_put_varint(out, told->duration_ns);
+        recording_put_length(recording, told->start_ns, told->duration_ns);
         return;
     case JFR_TYPE_DATADOG_EXECUTION_SAMPLE:
     case JFR_TYPE_DATADOG_METHOD_SAMPLE:
@@ -137,7 +138,7 @@ static void put_fields(struct recording *recording, enum jfr_type type,
     case JFR_TYPE_ALLOCATION_IN_NEW_TLAB:
     case JFR_TYPE_ALLOCATION_OUTSIDE_TLAB:
     case JFR_TYPE_PROFILER_LIVE_OBJECT:
-        put_object(out, type, told);
+        put_object(recording, type, told);
         return;
     case JFR_TYPE_DATADOG_OBJECT_SAMPLE:
     case JFR_TYPE_DATADOG_LIVE_OBJECT:
@@ -145,10 +146,10 @@ static void put_fields(struct recording *recording, enum jfr_type type,
         return;
     case JFR_TYPE_PLAIN_MONITOR_ENTER:
     case JFR_TYPE_PLAIN_THREAD_PARK:
-        recording_put_wait(out, type, told);
+        recording_put_wait(recording, type, told);
         return;
     case JFR_TYPE_PROFILER_SPAN:
-        jfr_put_varint(out, told->duration_ns);
+        recording_put_length(recording, told->start_ns, told->duration_ns);
         jfr_put_varint(out, told->thread);
         put_text(out, told->name);
         return;
@@ -181,7 +182,7 @@ bool recording_put_foreign(struct recording *recording, const struct recording_f
         type = JFR_TYPE_ALLOCATION_OUTSIDE_TLAB;
 
     const size_t begin = jfr_event_begin(out, type);
-    jfr_put_varint(out, told->start_ns);
+    recording_put_time(recording, told->start_ns);
     put_fields(recording, type, told);
     jfr_event_end(out, begin);
     return true;

@@ -371,9 +371,9 @@ void recording_put_times(struct recording *recording, const struct recording_tim
 
     jfr_put_varint(out, method);
     jfr_put_varint(out, times->count);
-    jfr_put_varint(out, times->least_ns);
-    jfr_put_varint(out, times->total_ns / times->count);
-    jfr_put_varint(out, times->most_ns);
+    recording_put_ticks(recording, (int64_t)times->least_ns);
+    recording_put_ticks(recording, (int64_t)(times->total_ns / times->count));
+    recording_put_ticks(recording, (int64_t)times->most_ns);
     jfr_event_end(out, begin);
     begin = recording_event(recording, JFR_TYPE_METHOD_LATENCY, now_ns);
     jfr_put_varint(out, method);

@@ -84,6 +84,7 @@ static struct jfr_chunk_header header_of_part(const struct recording_file_part *
             part->has_checkpoint ? part_offset + part->checkpoint_at : checkpoint_offset,
         .start_wall_ns = part->start_wall_ns,
         .start_ticks = part->start_ticks,
+        .ticks_per_second = part->ticks_per_second,
         .duration_ns = part->duration_ns,
     };
 }

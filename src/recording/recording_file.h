@@ -40,6 +40,7 @@ struct recording_file_part {
     size_t checkpoint_at; /* in `bytes`: the last checkpoint */
     uint64_t start_wall_ns;
     uint64_t start_ticks;
+    uint64_t ticks_per_second; /* 0: as many as nanoseconds */
     uint64_t duration_ns;
 };
 

@@ -78,6 +78,8 @@ struct recording_wall {
 /* What threads work for. */
 struct recording_contexts {
     struct jfr_attributes attributes; /* that the open chunk has fields for */
+    bool has_any;                     /* came once: each chunk from then on has fields for it */
+    bool has_virtual;                 /* threads */
     struct recording_ids known;       /* of this take: where the fields of a context lie in */
     struct jfr_buffer fields;
     struct recording_ids kept; /* of this take: context that is kept; 0: not asked yet */
@@ -172,6 +174,7 @@ struct recording_host {
 struct recording {
     struct recording_config config; /* its texts are in `texts` */
     bool has_frames_in_line;        /* of a recording for JFR: in its stacks */
+    unsigned left_out;              /* JFR_OF_...: of this no event of the open chunk has fields */
     char *texts;
     struct recording_setting *settings;
 
@@ -212,6 +215,8 @@ struct recording {
     /* One clock: wall time is where the recording began, plus ticks since. */
     uint64_t opened_ns;
     uint64_t opened_wall_ns;
+    uint64_t tick_zero_ns;      /* tick 0, and */
+    unsigned tick_bits;         /* how long a tick is, as a power of two of ns */
     uint64_t chunk_begun_ns;    /* when the open chunk was begun, for its age */
     uint64_t chunk_earliest_ns; /* no event of the open chunk may be older */
     uint64_t chunk_start_ns;    /* of its header: lowered for records that come late */
@@ -247,6 +252,17 @@ void recording_next_chunk(struct recording *recording);
 /* Notes that something happened at this time, or at the first moment of the chunk when it is older
  * (counted); returns that. */
 uint64_t recording_time(struct recording *recording, uint64_t time_ns);
+
+/*
+ * recording_ticks.c: chosen as the recording begins, for all of its chunks, since jdk.jfr goes by the clock of a file's first one, and for all recordings of the
+ * process, which are joined most. What probes tell of may be short. Source: OpenJDK 25, tried with files that were merged.
+ */
+void recording_choose_ticks(struct recording *recording);
+/* A moment, rounded down, also before tick 0: so what was in a span is in it; the same put; a length, which ends where a moment there is; one without a begin. */
+int64_t recording_ticks_at(const struct recording *recording, uint64_t time_ns);
+void recording_put_time(struct recording *recording, uint64_t time_ns);
+void recording_put_length(struct recording *recording, uint64_t begin_ns, uint64_t length_ns);
+void recording_put_ticks(struct recording *recording, int64_t length_ns);
 
 /* From the start of the open chunk (of the recording, where there are none) past its last event. */
 uint64_t recording_duration_ns(const struct recording *recording, uint64_t now_ns);
@@ -364,9 +380,13 @@ void recording_wall_give_up(struct recording *recording, recording_is_done *is_d
 void recording_wall_end(struct recording *recording);
 void recording_wall_close(struct recording *recording);
 
-/* Attributes that were named meanwhile get their fields in the chunk that begins; is there such a name? */
+/* Fields for what came meanwhile, in the chunk that begins. Has the open one none for a name of an attribute, or a context of this generation? */
 void recording_context_new_chunk(struct recording *recording);
-bool recording_context_has_new_name(const struct recording *recording);
+bool recording_context_needs_chunk(struct recording *recording,
+                                   const struct generation *generation);
+/* The carrier of a virtual thread, 0 of others; a context: each where the chunk has fields for it. */
+void recording_put_carrier(struct recording *recording, uint64_t carrier);
+void recording_put_context(struct recording *recording, const struct recording_fields *context);
 JW_MUST_CHECK bool recording_context_begin_take(struct recording_take *take);
 void recording_context_close(struct recording *recording);
 
@@ -425,7 +445,7 @@ struct recording_foreign {
 };
 bool recording_put_foreign(struct recording *recording, const struct recording_foreign *told);
 /* recording_locks.c: the fields of a wait that all dialects have, behind its begin. */
-void recording_put_wait(struct jfr_buffer *out, enum jfr_type type,
+void recording_put_wait(struct recording *recording, enum jfr_type type,
                         const struct recording_foreign *told);
 /* A chunk begins: states of threads, as the dialect calls them. */
 void recording_put_states(struct recording *recording);

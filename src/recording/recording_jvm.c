@@ -143,16 +143,16 @@ static void put_collection(struct recording *recording, const struct recording_c
                      &(struct heap_summary){begin_ns, whens->before, told->committed_before_bytes,
                                             told->used_before_bytes});
     size_t begin = recording_event(recording, JFR_TYPE_GARBAGE_COLLECTION, begin_ns);
-    jfr_put_varint(out, span_ns);
+    recording_put_length(recording, begin_ns, span_ns);
     jfr_put_varint(out, told->number);
     jfr_put_varint(out, name);
     jfr_put_varint(out, cause);
-    jfr_put_varint(out, span_ns);
-    jfr_put_varint(out, span_ns);
+    recording_put_length(recording, begin_ns, span_ns);
+    recording_put_length(recording, begin_ns, span_ns);
     jfr_event_end(out, begin);
 
     begin = recording_event(recording, JFR_TYPE_GC_PHASE_PAUSE, begin_ns);
-    jfr_put_varint(out, span_ns);
+    recording_put_length(recording, begin_ns, span_ns);
     jfr_put_varint(out, 0); /* eventThread */
     jfr_put_varint(out, told->number);
     jfr_put_string(out, "GC Pause");
@@ -164,7 +164,7 @@ static void put_collection(struct recording *recording, const struct recording_c
                                     ? JFR_TYPE_YOUNG_GARBAGE_COLLECTION
                                     : JFR_TYPE_OLD_GARBAGE_COLLECTION,
                                 begin_ns);
-        jfr_put_varint(out, span_ns);
+        recording_put_length(recording, begin_ns, span_ns);
         jfr_put_varint(out, told->number);
         jfr_event_end(out, begin);
     }

@@ -242,17 +242,18 @@ static void put_object(struct recording *recording, const struct recording_forei
     struct jfr_buffer *out = &recording->events;
     const size_t begin = jfr_event_begin(out, told->type);
 
-    jfr_put_varint(out, told->start_ns);
+    recording_put_time(recording, told->start_ns);
     jfr_put_varint(out, told->thread);
     jfr_put_varint(out, told->stack);
     jfr_put_varint(out, object->class_key);
     jfr_put_varint(out, object->weight_bytes);
     jfr_put_varint(out, object->size_bytes);
-    jfr_put_varint(out, object->time_ns);
-    jfr_put_varint(out, now_ns > object->time_ns ? now_ns - object->time_ns : 0);
+    recording_put_time(recording, object->time_ns);
+    recording_put_length(recording, object->time_ns,
+                         now_ns > object->time_ns ? now_ns - object->time_ns : 0);
     jfr_put_varint(out, object->age);
-    jfr_put_varint(out, carrier);
-    jfr_put_bytes(out, told->context.bytes, told->context.length_bytes);
+    recording_put_carrier(recording, carrier);
+    recording_put_context(recording, &told->context);
     jfr_event_end(out, begin);
 }
 

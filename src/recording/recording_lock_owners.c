@@ -239,16 +239,16 @@ static void put_piece(struct recording *recording, const struct recording_wait *
     const uint64_t moved_ns = recording_time(recording, end_ns) - end_ns;
     const size_t begin = jfr_event_begin(out, JFR_TYPE_LOCK_OWNER);
 
-    jfr_put_varint(out, begin_ns + moved_ns);
-    jfr_put_varint(out, end_ns - begin_ns);
+    recording_put_time(recording, begin_ns + moved_ns);
+    recording_put_length(recording, begin_ns + moved_ns, end_ns - begin_ns);
     jfr_put_varint(out, who.thread);
     jfr_put_varint(out, stack);
     jfr_put_varint(out, wait->class_key);
     jfr_put_varint(out, wait->address);
     jfr_put_varint(out, wait->thread);
-    jfr_put_varint(out, who.carrier);
+    recording_put_carrier(recording, who.carrier);
     jfr_put_varint(out, wait->object);
-    jfr_put_bytes(out, context.bytes, context.length_bytes);
+    recording_put_context(recording, &context);
     jfr_event_end(out, begin);
 }
 
@@ -411,8 +411,8 @@ static void put_deadlocked(struct recording *recording, const struct recording_d
     const uint64_t moved_ns = recording_time(recording, told->found_ns) - told->found_ns;
     const size_t begin = jfr_event_begin(out, JFR_TYPE_DEADLOCK);
 
-    jfr_put_varint(out, told->begin_ns + moved_ns);
-    jfr_put_varint(out, told->found_ns - told->begin_ns);
+    recording_put_time(recording, told->begin_ns + moved_ns);
+    recording_put_length(recording, told->begin_ns + moved_ns, told->found_ns - told->begin_ns);
     jfr_put_varint(out, thread);
     jfr_put_varint(out, stack);
     jfr_put_varint(out, told->number);

@@ -54,18 +54,22 @@ static uint64_t find_owner(struct recording *recording, const struct event_recor
     return is_it ? proof.who.thread : wait->owner;
 }
 
-static void put_head(struct jfr_buffer *out, const struct recording_foreign *told)
+static void put_head(struct recording *recording, const struct recording_foreign *told)
 {
-    jfr_put_varint(out, told->duration_ns);
+    struct jfr_buffer *out = &recording->events;
+
+    recording_put_length(recording, told->start_ns, told->duration_ns);
     jfr_put_varint(out, told->thread);
     jfr_put_varint(out, told->stack);
     jfr_put_varint(out, told->lock.class_key);
 }
 
-void recording_put_wait(struct jfr_buffer *out, enum jfr_type type,
+void recording_put_wait(struct recording *recording, enum jfr_type type,
                         const struct recording_foreign *told)
 {
-    put_head(out, told);
+    struct jfr_buffer *out = &recording->events;
+
+    put_head(recording, told);
     if (type == JFR_TYPE_THREAD_PARK || type == JFR_TYPE_PLAIN_THREAD_PARK) {
         jfr_put_long(out, told->lock.timeout);
         jfr_put_long(out, told->lock.until);
@@ -85,17 +89,17 @@ static void put_lock(struct recording *recording, const struct recording_foreign
     struct jfr_buffer *out = &recording->events;
     const size_t begin = jfr_event_begin(out, told->type);
 
-    jfr_put_varint(out, told->start_ns);
-    recording_put_wait(out, told->type, told);
-    jfr_put_varint(out, carrier);
+    recording_put_time(recording, told->start_ns);
+    recording_put_wait(recording, told->type, told);
+    recording_put_carrier(recording, carrier);
     if (told->type == JFR_TYPE_THREAD_PARK)
         jfr_put_varint(out, told->lock.owner);
     if (told->type != JFR_TYPE_JAVA_MONITOR_WAIT)
-        jfr_put_long(out, told->lock.held_ns);
+        recording_put_ticks(recording, told->lock.held_ns);
     if (told->type == JFR_TYPE_THREAD_PARK)
         jfr_put_u8(out, told->lock.is_free);
     jfr_put_varint(out, told->lock.object);
-    jfr_put_bytes(out, told->context.bytes, told->context.length_bytes);
+    recording_put_context(recording, &told->context);
     jfr_event_end(out, begin);
 }
 

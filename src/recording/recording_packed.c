@@ -72,6 +72,7 @@ static struct jfr_chunk_header header_with(const struct recording_packed *packed
                                                   : packed->header.checkpoint_offset,
         .start_wall_ns = part->start_wall_ns,
         .start_ticks = part->start_ticks,
+        .ticks_per_second = part->ticks_per_second,
         .duration_ns = part->duration_ns,
     };
 }

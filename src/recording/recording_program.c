@@ -80,14 +80,14 @@ static void take_io(struct recording_take *take, const struct event_record *reco
     (void)event_values_taking(&taker, bytes, length_bytes);
     const uint64_t moved_ns = recording_time(recording, end_ns) - end_ns;
     const size_t begin = jfr_event_begin(out, types[what]);
-    jfr_put_varint(out, record->time_ns + moved_ns);
-    jfr_put_varint(out, record->weight_ns);
+    recording_put_time(recording, record->time_ns + moved_ns);
+    recording_put_length(recording, record->time_ns + moved_ns, record->weight_ns);
     jfr_put_varint(out, taken.who.thread);
     jfr_put_varint(out, taken.stack);
     put_io(out, record, &taker);
     (void)JW_INVARIANT(!taker.is_damaged);
-    jfr_put_varint(out, taken.who.carrier);
-    jfr_put_bytes(out, taken.context.bytes, taken.context.length_bytes);
+    recording_put_carrier(recording, taken.who.carrier);
+    recording_put_context(recording, &taken.context);
     jfr_event_end(out, begin);
     recording->hook_samples++;
 }
@@ -109,7 +109,7 @@ static void take_class(struct recording_take *take, const struct event_record *r
     const uint64_t class_key = recording_class_of_loader(&recording->names, name, record->name);
     const size_t begin =
         jfr_event_begin(out, is_defined ? JFR_TYPE_CLASS_DEFINE : JFR_TYPE_CLASS_UNLOAD);
-    jfr_put_varint(out, recording_time(recording, record->time_ns));
+    recording_put_time(recording, recording_time(recording, record->time_ns));
     jfr_put_varint(out, taken.who.thread);
     if (is_defined)
         jfr_put_varint(out, taken.stack);

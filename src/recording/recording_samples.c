@@ -187,35 +187,36 @@ void recording_put_waited(struct recording *recording, const struct event_record
 }
 
 /* The fields that all samples begin with, and those that all end with. */
-static size_t begin_sample(struct jfr_buffer *out, const struct recording_foreign *told)
+static size_t begin_sample(struct recording *recording, const struct recording_foreign *told)
 {
+    struct jfr_buffer *out = &recording->events;
     const size_t begin = jfr_event_begin(out, told->type);
 
-    jfr_put_varint(out, told->start_ns);
+    recording_put_time(recording, told->start_ns);
     jfr_put_varint(out, told->thread);
     jfr_put_varint(out, told->stack);
     return begin;
 }
 
-static void end_sample(struct jfr_buffer *out, const struct recording_foreign *told,
+static void end_sample(struct recording *recording, const struct recording_foreign *told,
                        uint64_t carrier, size_t begin)
 {
-    jfr_put_varint(out, carrier);
-    jfr_put_bytes(out, told->context.bytes, told->context.length_bytes);
-    jfr_event_end(out, begin);
+    recording_put_carrier(recording, carrier);
+    recording_put_context(recording, &told->context);
+    jfr_event_end(&recording->events, begin);
 }
 
 static void put_cpu(struct recording *recording, const struct recording_foreign *told,
                     uint64_t weight_ns, uint64_t carrier)
 {
     struct jfr_buffer *out = &recording->events;
-    const size_t begin = begin_sample(out, told);
+    const size_t begin = begin_sample(recording, told);
 
     jfr_put_varint(out, told->state);
     jfr_put_varint(out, weight_ns);
-    if (!told->is_native)
+    if (!told->is_native && (recording->left_out & JFR_OF_WALL) == 0)
         jfr_put_varint(out, 0); /* wallTime */
-    end_sample(out, told, carrier, begin);
+    end_sample(recording, told, carrier, begin);
 }
 
 static void take_cpu(struct recording_take *take, const struct event_record *record)
@@ -248,12 +249,12 @@ static void put_counter(struct recording *recording, const struct recording_fore
                         uint64_t count, uint64_t carrier)
 {
     struct jfr_buffer *out = &recording->events;
-    const size_t begin = begin_sample(out, told);
+    const size_t begin = begin_sample(recording, told);
 
     jfr_put_varint(out, told->state);
     jfr_put_varint(out, recording->counter_key);
     jfr_put_varint(out, count);
-    end_sample(out, told, carrier, begin);
+    end_sample(recording, told, carrier, begin);
 }
 
 /* An exception, or an object that is made by its class. */
@@ -261,13 +262,13 @@ static void put_made(struct recording *recording, const struct recording_foreign
                      uint64_t count, uint64_t carrier)
 {
     struct jfr_buffer *out = &recording->events;
-    const size_t begin = begin_sample(out, told);
+    const size_t begin = begin_sample(recording, told);
 
     if (told->type != JFR_TYPE_NEW_OBJECT)
         jfr_put_string(out, NULL); /* a message may hold what is nobody else's */
     jfr_put_varint(out, told->object.class_key);
     jfr_put_varint(out, count);
-    end_sample(out, told, carrier, begin);
+    end_sample(recording, told, carrier, begin);
 }
 
 static void take_made(struct recording_take *take, const struct event_record *record)
@@ -327,12 +328,12 @@ static void put_alloc(struct recording *recording, const struct recording_foreig
                       uint64_t carrier)
 {
     struct jfr_buffer *out = &recording->events;
-    const size_t begin = begin_sample(out, told);
+    const size_t begin = begin_sample(recording, told);
 
     jfr_put_varint(out, told->object.class_key);
     jfr_put_varint(out, told->object.weight_bytes);
     jfr_put_varint(out, told->object.size_bytes);
-    end_sample(out, told, carrier, begin);
+    end_sample(recording, told, carrier, begin);
 }
 
 static void take_alloc(struct recording_take *take, const struct event_record *record)
@@ -408,7 +409,8 @@ void recording_take_events(struct recording *recording, struct generation *gener
 {
     struct recording_take take = {.recording = recording, .generation = generation};
 
-    if (recording_context_has_new_name(recording) || recording_declared_has_new_type(recording))
+    if (recording_context_needs_chunk(recording, generation) ||
+        recording_declared_has_new_type(recording))
         recording_next_chunk(recording);
     recording_names_new_take(&recording->names);
     recording_virtual_begin_take(recording, generation);

@@ -45,12 +45,12 @@ static void put_batch(struct recording *recording, const struct event_keys *keys
 
     const size_t begin = jfr_event_begin(out, JFR_TYPE_WALL_CLOCK_SAMPLE);
 
-    jfr_put_varint(out, start_ns);
+    recording_put_time(recording, start_ns);
     put_keys(out, keys);
     jfr_put_varint(out, turn_count);
     jfr_put_varint(out, end_ns - begin_ns);
-    jfr_put_varint(out, keys->who.carrier);
-    jfr_put_bytes(out, keys->context.bytes, keys->context.length_bytes);
+    recording_put_carrier(recording, keys->who.carrier);
+    recording_put_context(recording, &keys->context);
     jfr_event_end(out, begin);
 }
 
@@ -70,12 +70,13 @@ static void put_turn(struct recording *recording, const struct event_keys *keys,
 
     const size_t begin = jfr_event_begin(out, JFR_TYPE_EXECUTION_SAMPLE);
 
-    jfr_put_varint(out, start_ns);
+    recording_put_time(recording, start_ns);
     put_keys(out, keys);
     jfr_put_varint(out, 0); /* weight: no CPU time */
-    jfr_put_varint(out, end_ns - begin_ns);
-    jfr_put_varint(out, keys->who.carrier);
-    jfr_put_bytes(out, keys->context.bytes, keys->context.length_bytes);
+    if (JW_INVARIANT((recording->left_out & JFR_OF_WALL) == 0))
+        jfr_put_varint(out, end_ns - begin_ns);
+    recording_put_carrier(recording, keys->who.carrier);
+    recording_put_context(recording, &keys->context);
     jfr_event_end(out, begin);
 }
 

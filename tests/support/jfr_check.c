@@ -338,9 +338,10 @@ static size_t read_chunk(struct jfr_checker *c, const unsigned char *bytes, size
     const uint64_t size = big_endian(bytes + 8, 8);
     const uint64_t start = big_endian(bytes + 48, 8);
     const uint64_t duration = big_endian(bytes + 40, 8);
+    const uint64_t rate = big_endian(bytes + 56, 8);
     if (size < 68 || size > left_bytes || size > INT32_MAX)
         jfr_check_blame(c, "chunk size %llu of %zu", (unsigned long long)size, left_bytes);
-    if (big_endian(bytes + 4, 4) != 0x20001 || big_endian(bytes + 56, 8) != 1000000000)
+    if (big_endian(bytes + 4, 4) != 0x20001 || (rate != 1000000000 && rate != 1000000000 >> 9))
         jfr_check_blame(c, "version or clock");
     if (bytes[64] != 0 || bytes[65] != 0 || bytes[66] != 0 || (bytes[67] & ~3u) != 0 ||
         (bytes[67] & 1) == 0)
@@ -359,7 +360,8 @@ static size_t read_chunk(struct jfr_checker *c, const unsigned char *bytes, size
         return 0;
 
     c->start_ticks = start;
-    c->end_ticks = start + duration;
+    /* A span that begins at a part of a tick may end in the tick behind. */
+    c->end_ticks = start + (rate == 1000000000 ? duration : (duration >> 9) + 1);
     c->end = bytes + size;
     c->is_resolving = false;
     const uint64_t metadata = big_endian(bytes + 24, 8);

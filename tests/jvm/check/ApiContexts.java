@@ -75,8 +75,8 @@ final class ApiContexts {
     }
 
     private void expect(RecordedEvent event, String where, String trace, long span, long root, String tenant) {
-        String found = event.getString("traceId") + ' ' + event.getLong("spanId") + ' ' + event.getLong("localRootSpanId") + ' '
-            + event.getString("tenant");
+        String found = Samples.text(event, "traceId") + ' ' + Samples.number(event, "spanId") + ' ' + Samples.number(event, "localRootSpanId") + ' '
+            + Samples.text(event, "tenant");
         String wanted = trace + ' ' + span + ' ' + root + ' ' + tenant;
         problems.addUnless(found.equals(wanted), "%s: %s, not %s", where, found, wanted);
     }

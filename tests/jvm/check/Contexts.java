@@ -92,7 +92,7 @@ final class Contexts {
     }
 
     private void sample(RecordedEvent sample) {
-        long span = sample.getLong("spanId");
+        long span = Samples.number(sample, "spanId");
         int said = (int) (span >>> 48) - 1;
         int below = -1;
         boolean isLeaving = false;

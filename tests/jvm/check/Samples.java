@@ -109,4 +109,13 @@ final class Samples {
         }
         return -1;
     }
+
+    /** Of a field that chunks have where there is something for it; 0 and null where they have not. */
+    static long number(RecordedEvent event, String field) {
+        return event.hasField(field) ? event.getLong(field) : 0;
+    }
+
+    static String text(RecordedEvent event, String field) {
+        return event.hasField(field) ? event.getString(field) : null;
+    }
 }

@@ -29,6 +29,7 @@ final class Served {
     private long samples;
     private long lateFields;
     private long unlabelled;
+    private boolean wasLabelled; /* from the first context on */
 
     private Served() {
     }
@@ -108,33 +109,35 @@ final class Served {
         String thread = Samples.threadName(event);
         samples++;
         lateFields += event.hasField("attribute2") ? 1 : 0;
-        unlabelled += event.hasField("traceId") && event.hasField("spanId") ? 0 : 1;
+        boolean isLabelled = event.hasField("traceId") && event.hasField("spanId");
+        unlabelled += isLabelled || !wasLabelled ? 0 : 1;
+        wasLabelled |= isLabelled;
         if (thread.startsWith("server ")) {
             takeServed(event, Long.parseLong(thread.substring("server ".length())));
         } else if (thread.equals("sleeper")) {
             takeSleeper(event);
         } else {
-            problems.addUnless(event.getString("traceId") == null && event.getLong("spanId") == 0
-                            && event.getLong("localRootSpanId") == 0
+            problems.addUnless(Samples.text(event, "traceId") == null && Samples.number(event, "spanId") == 0
+                            && Samples.number(event, "localRootSpanId") == 0
                             && attribute(event, "tenant") == null,
                     "thread %s works for somebody: %s", thread, event);
         }
     }
 
     private void takeServed(RecordedEvent event, long number) {
-        long root = event.getLong("localRootSpanId");
+        long root = Samples.number(event, "localRootSpanId");
         served++;
         expect(event, "tenant", "tenant \u00e9\u0000\u0001" + number);
         expect(event, "late.name", "late " + number);
         expect(event, "request.id", Long.toString(root));
-        if (event.getString("traceId") == null) {
-            problems.addUnless(event.getLong("spanId") == 0 && root == 0, "ids without a trace: %s",
+        if (Samples.text(event, "traceId") == null) {
+            problems.addUnless(Samples.number(event, "spanId") == 0 && root == 0, "ids without a trace: %s",
                     event);
             return;
         }
         servedWithTrace++;
-        problems.addUnless(root >>> 32 == number + 1 && event.getLong("spanId") == (root | SPAN_BIT)
-                        && event.getString("traceId").equals(hex(number + 1, root)),
+        problems.addUnless(root >>> 32 == number + 1 && Samples.number(event, "spanId") == (root | SPAN_BIT)
+                        && Samples.text(event, "traceId").equals(hex(number + 1, root)),
                 "server %d has ids of another: %s", number, event);
     }
 
@@ -147,7 +150,7 @@ final class Served {
 
     private void takeSleeper(RecordedEvent event) {
         String tenant = attribute(event, "tenant");
-        problems.addUnless(tenant == null || (tenant.equals("sleeper") && event.getLong("spanId") == 99),
+        problems.addUnless(tenant == null || (tenant.equals("sleeper") && Samples.number(event, "spanId") == 99),
                 "the sleeper works for %s", tenant);
         if (Samples.isWall(event)) {
             sleptNs += Samples.wallTime(event);
@@ -158,7 +161,7 @@ final class Served {
     private void finish(long requests, long spans) {
         problems.addUnless(endpointCount == requests, "%d endpoints, told were %d", endpointCount, requests);
         problems.addUnless(spanCount == spans, "%d spans, ended have %d", spanCount, spans);
-        problems.addUnless(unlabelled == 0, "%d samples without the fields", unlabelled);
+        problems.addUnless(unlabelled == 0, "%d samples without the fields, behind some with them", unlabelled);
         /* Between two requests a server does next to nothing. */
         problems.addUnless(servedWithTrace > 0.9 * served, "%d of %d samples have ids", servedWithTrace, served);
         for (String name : new String[] {"tenant", "request.id"}) {

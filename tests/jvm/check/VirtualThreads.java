@@ -78,7 +78,7 @@ final class VirtualThreads {
 
     private void take(RecordedEvent sample) {
         RecordedThread thread = Samples.thread(sample);
-        RecordedThread carrier = sample.getThread("carrier");
+        RecordedThread carrier = sample.hasField("carrier") ? sample.getThread("carrier") : null;
         boolean isWall = Samples.isWall(sample);
         if (thread == null || !thread.getBoolean("virtual")) {
             problems.addUnless(carrier == null, "a platform thread has a carrier: %s", sample);

@@ -6,6 +6,7 @@ import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -14,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.regex.Pattern;
 import jdk.jfr.consumer.RecordedClass;
 import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordedFrame;
@@ -125,10 +127,14 @@ final class Whole {
         return bytes;
     }
 
-    /** Attributes that were named since have fields at the end. */
+    /** Fields that a chunk has where there is something for them: of contexts, attributes and virtual threads. */
+    private static final Pattern MAY_COME = Pattern.compile("(traceId jaywalk\\.types\\.TraceId\\*|spanId long|localRootSpanId long|" +
+            "carrier java\\.lang\\.Thread\\*|\\S+ jaywalk\\.types\\.AttributeValue\\*); ");
+
+    /** Such fields may come, and nothing goes. */
     private static boolean hasGrown(String before, String now) {
-        return now.startsWith(before) &&
-                now.substring(before.length()).matches("(\\S+ jaywalk\\.types\\.AttributeValue\\*; )+");
+        return MAY_COME.matcher(before).replaceAll("").equals(MAY_COME.matcher(now).replaceAll("")) &&
+                Arrays.asList(now.split("; ")).containsAll(Arrays.asList(before.split("; ")));
     }
 
     /** What holds between chunks of one file. */

@@ -88,7 +88,7 @@ Test(recording_context, contexts_without_any_attribute_are_told)
     cr_assert_eq(told_count, 1);
     cr_expect_str_eq(told[0].trace, TRACE_TEXT);
     cr_expect_eq(told[0].count, 0);
-    cr_expect_eq(check.chunk_count, 1);
+    cr_expect_eq(check.chunk_count, 2, "the first one had no fields for it");
 }
 
 Test(recording_context, all_sixteen_attributes_are_told_whatever_they_are_called)
@@ -351,4 +351,128 @@ Test(recording_context, what_is_kept_of_contexts_is_bounded_and_what_is_not_is_c
     for (size_t i = 0; i < told_count; i++)
         with_context += told[i].values[0].is_set;
     cr_expect_eq(with_context, 100 + kept, "all samples, and the turns of what was kept");
+}
+
+/* Does this chunk, from 1, have such a field in this type? */
+static bool has_field(size_t number, const char *type, const char *name)
+{
+    struct jfr_reader *reader = jfr_reader_open(path, &err);
+    struct jfr_reader_chunk chunk;
+    bool is_found = false;
+
+    cr_assert_not_null(reader, "%s", err.message);
+    for (size_t i = 1; i <= number; i++)
+        cr_assert(jfr_reader_next_chunk(reader, &chunk, &err), "%s", err.message);
+    cr_assert(jfr_reader_has_event(reader, type), "%s", type);
+    for (size_t i = 0; !is_found && jfr_reader_field_name(reader, type, i) != NULL; i++)
+        is_found = strcmp(jfr_reader_field_name(reader, type, i), name) == 0;
+    jfr_reader_close(reader);
+    return is_found;
+}
+
+Test(recording_context, without_contexts_no_event_has_fields_for_them)
+{
+    open_it();
+    cpu_sample(NULL);
+    wall_sample(1, 1, NULL);
+    turn();
+    finish();
+    cr_expect_eq(check.chunk_count, 1);
+    cr_expect_eq(told_count, 0, "no event can have any");
+    for (const char *const *name =
+             (const char *const[]){"traceId", "spanId", "localRootSpanId", "carrier", NULL};
+         *name != NULL; name++) {
+        cr_expect_not(has_field(1, "jdk.ExecutionSample", *name), "%s", *name);
+        cr_expect_not(has_field(1, "jaywalk.WallClockSample", *name), "%s", *name);
+        cr_expect_not(has_field(1, "jdk.ThreadPark", *name), "%s", *name);
+    }
+    cr_expect(has_field(1, "jaywalk.Span", "spanId"), "it is one by its fields");
+    cr_expect(has_field(1, "jdk.ExecutionSample", "wallTime"));
+}
+
+Test(recording_context, where_no_wall_clock_is_samples_do_not_say_that_they_are_none_of_it)
+{
+    config.has_no_wall = true;
+    open_it();
+    cpu_sample(NULL);
+    turn();
+    finish();
+    cr_expect_not(has_field(1, "jdk.ExecutionSample", "wallTime"));
+    cr_expect(has_field(1, "jdk.ExecutionSample", "weight"));
+}
+
+Test(recording_context, the_first_one_begins_a_chunk_that_has_fields_for_it)
+{
+    const struct work work = {.has_trace = true, .span_id = 3, .root_span_id = 7};
+
+    open_it();
+    cpu_sample(NULL);
+    turn();
+    cpu_sample(NULL);
+    cpu_sample(&work);
+    wall_sample(1, 1, &work);
+    turn();
+    cpu_sample(NULL);
+    turn();
+    cr_assert(recording_roll(recording, &err), "%s", err.message);
+    cpu_sample(NULL);
+    turn();
+    finish();
+    cr_expect_eq(check.chunk_count, 3);
+    cr_assert_eq(told_count, 5);
+    for (size_t i = 0; i < told_count; i++) {
+        cr_expect_eq(told[i].chunk, i == 4 ? 3 : 2);
+        cr_expect_eq(told[i].span_id, i == 1 || i == 2 ? 3 : 0);
+    }
+    cr_expect_not(has_field(1, "jdk.ExecutionSample", "spanId"));
+    cr_expect(has_field(2, "jdk.ExecutionSample", "spanId"));
+    cr_expect_not(has_field(2, "jdk.ExecutionSample", "carrier"), "no thread is a virtual one");
+    cr_expect(has_field(3, "jdk.ExecutionSample", "spanId"), "nor does it end with its chunk");
+}
+
+Test(recording_context, the_first_virtual_thread_begins_a_chunk_that_has_fields_for_its_carrier)
+{
+    const struct work work = {.virtual_thread = 31, .virtual_name = "v"};
+
+    open_it();
+    cpu_sample(NULL);
+    turn();
+    cpu_sample(&work);
+    turn();
+    finish();
+    cr_expect_eq(check.chunk_count, 2);
+    cr_expect_not(has_field(1, "jdk.ExecutionSample", "carrier"));
+    cr_expect(has_field(2, "jdk.ExecutionSample", "carrier"));
+    cr_expect_not(has_field(2, "jdk.ExecutionSample", "spanId"));
+}
+
+Test(recording_context, recordings_behind_one_with_contexts_begin_with_fields_for_them)
+{
+    const struct work work = {.span_id = 3, .virtual_thread = 31};
+
+    open_it();
+    cpu_sample(&work);
+    turn();
+    finish();
+    cr_expect_eq(check.chunk_count, 2);
+    open_it();
+    cpu_sample(&work);
+    turn();
+    finish();
+    cr_expect_eq(check.chunk_count, 1);
+    cr_assert_eq(told_count, 1);
+    cr_expect_eq(told[0].span_id, 3);
+}
+
+Test(recording_context, who_expects_contexts_has_fields_for_them_from_the_first_chunk_on)
+{
+    const struct work work = {.span_id = 3};
+
+    config.has_contexts = true;
+    open_it();
+    cpu_sample(&work);
+    turn();
+    finish();
+    cr_expect_eq(check.chunk_count, 1);
+    cr_expect_eq(told[0].span_id, 3);
 }

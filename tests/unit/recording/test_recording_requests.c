@@ -196,3 +196,98 @@ Test(recording_requests, a_disk_that_is_full_at_any_write_leaves_a_sound_file)
     cr_expect_gt(count, 10);
     cr_expect_eq(check.chunk_count, 2);
 }
+
+/* Tick 0 of each chunk by the clock on the wall. */
+static void expect_one_clock(int64_t ticks_per_second)
+{
+    struct jfr_reader *reader = jfr_reader_open(path, &err);
+    struct jfr_reader_chunk chunk;
+    int64_t first_ns = 0;
+
+    cr_assert_not_null(reader, "%s", err.message);
+    while (jfr_reader_next_chunk(reader, &chunk, &err)) {
+        const int64_t zero_ns =
+            (int64_t)chunk.start_unix_ns - chunk.start_ticks * (1000000000 / ticks_per_second);
+
+        cr_expect_eq(chunk.ticks_per_second, ticks_per_second);
+        if (first_ns == 0)
+            first_ns = zero_ns;
+        cr_expect_eq(zero_ns, first_ns, "chunk %llu", (unsigned long long)chunk.number);
+    }
+    jfr_reader_close(reader);
+}
+
+Test(recording_requests,
+     with_coarse_ticks_all_chunks_have_one_clock_and_samples_stay_in_their_spans)
+{
+    config.has_coarse_ticks = true;
+    open_it();
+    const uint64_t now_ns = jw_now_ns();
+    for (uint64_t i = 0; i < 40; i++) {
+        put_record(&(struct made_record){.kind = EVENT_CPU_SAMPLE, .time_ns = now_ns + 100 * i},
+                   &(struct work){.span_id = 1});
+        put_record(
+            &(struct made_record){.kind = EVENT_CPU_SAMPLE, .time_ns = now_ns + 100 * i + 690},
+            &(struct work){.span_id = 1});
+    }
+    turn();
+    cr_assert(recording_roll(recording, &err), "%s", err.message);
+    for (uint64_t i = 0; i < 40; i++)
+        put_record(
+            &(struct made_record){
+                .kind = EVENT_SPAN, .time_ns = now_ns + 100 * i, .weight_ns = 690, .name = "short"},
+            &(struct work){.span_id = 1});
+    turn();
+    finish();
+    expect_one_clock(1000000000 / 512);
+    cr_assert_eq(told_count, 120);
+    for (size_t i = 0; i < 40; i++) {
+        const struct told *first = &told[2 * i], *last = &told[2 * i + 1], *span = &told[80 + i];
+
+        cr_assert_str_eq(span->type, "jaywalk.Span");
+        cr_expect_eq(first->start_ticks, span->start_ticks);
+        cr_expect_eq(last->start_ticks, span->start_ticks + span->duration_ticks);
+        cr_expect(span->duration_ticks == 1 || span->duration_ticks == 2);
+        cr_expect_geq(first->start_ticks, 0, "ticks begin with the recording");
+        cr_expect_lt(first->start_ticks, 1000000000 / 512);
+    }
+}
+
+Test(recording_requests, a_span_from_before_the_recording_began_has_ticks_below_zero)
+{
+    config.has_coarse_ticks = true;
+    open_it();
+    put_record(&(struct made_record){.kind = EVENT_SPAN,
+                                     .time_ns = jw_now_ns() - JW_NS_PER_SECOND,
+                                     .weight_ns = JW_NS_PER_SECOND,
+                                     .name = "long"},
+               &(struct work){.span_id = 1});
+    turn();
+    finish();
+    cr_assert_eq(told_count, 1);
+    cr_expect_lt(told[0].start_ticks, 0);
+    cr_expect_leq(llabs(told[0].duration_ticks - 1000000000 / 512), 1);
+}
+
+/* As jdk.jfr reads times of all chunks by the clock of the first, and joined are mostly recordings of one process. */
+Test(recording_requests, recordings_of_a_process_with_coarse_ticks_have_one_clock)
+{
+    const struct made_record sample = {.kind = EVENT_CPU_SAMPLE};
+
+    config.has_coarse_ticks = true;
+    open_it();
+    put_record(&sample, NULL);
+    turn();
+    close_it();
+    const uint64_t id = check.metadata_id, start_ticks = check.last_start_ticks;
+    open_it();
+    put_record(&sample, NULL);
+    turn();
+    close_it();
+    cr_expect_gt(check.first_start_ticks, start_ticks);
+    cr_expect_eq(check.metadata_id, id);
+    config.has_coarse_ticks = false;
+    open_it();
+    close_it();
+    cr_expect_neq(check.metadata_id, id, "times of another clock are not those of the same types");
+}
