@@ -18,13 +18,13 @@ final class Marks {
     private Marks() {
     }
 
-    /** Text of a mark; null for a frame that stands for code. */
+    /** Text of a mark; null for a frame that stands for code: functions of the kernel's library that it gives no names bear the library's. */
     static String textOf(RecordedFrame frame) {
         if (frame.getMethod() == null || frame.getMethod().getName() == null) {
             return null;
         }
         String name = frame.getMethod().getName();
-        return name.startsWith("[") && name.endsWith("]") ? name : null;
+        return name.startsWith("[") && name.endsWith("]") && !name.equals("[vdso]") ? name : null;
     }
 
     /**
