@@ -342,8 +342,6 @@ bool cli_feed_piece(struct cli_feed *feed, const struct cli_piece *piece,
     feed->chunk = piece->chunk;
     feed->clocks = piece->clocks;
     memcpy(feed->found->counter, piece->counter, sizeof feed->found->counter);
-    if (feed->wish->moments != NULL)
-        feed->moments.first = profile_moments_count(feed->wish->moments);
     if (!cli_feed_events(feed, progress, err))
         return false;
     if (feed->wish->moments != NULL)

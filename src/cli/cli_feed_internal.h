@@ -190,7 +190,6 @@ struct cli_sums {
 
 /* Samples that are kept with their time: see wish->moments. */
 struct cli_moments {
-    uint64_t first;          /* of this chunk */
     struct jw_map thread_of; /* of this chunk: key of a thread -> its text + 1 */
     struct jw_map state_of;
     struct jw_map

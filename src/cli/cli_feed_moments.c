@@ -274,8 +274,8 @@ void cli_settle_moments(struct cli_feed *feed)
         .near_count = kept->near_capacity,
     };
 
-    profile_moments_resolve(feed->wish->moments, kept->first,
-                            profile_moments_count(feed->wish->moments), &stacks);
+    profile_moments_settle(feed->wish->moments, &stacks);
+    feed->is_out_of_memory |= profile_moments_failed(feed->wish->moments);
     jw_map_clear(&kept->thread_of);
     jw_map_clear(&kept->state_of);
     jw_map_clear(&kept->context_of);

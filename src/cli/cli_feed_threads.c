@@ -28,10 +28,10 @@ struct told {
     struct profile_moments *moments; /* NULL: nobody asks for them */
 };
 
-/* Moments of a chunk among all of them, whose stacks are numbered as in the profile of who read it. */
+/* Blocks of the moments of a chunk among those of all, whose stacks are numbered as in the profile of who read it. */
 struct stretch {
     const struct worker *worker;
-    uint64_t first, end;
+    size_t first, end;
 };
 
 struct feeding {
@@ -57,7 +57,7 @@ struct worker {
     struct cli_part part;   /* of its own: what patterns were used is written there */
     struct cli_wish wish;
     struct profile_moments *moments; /* of its chunk; NULL: nobody asks for them */
-    profile_stack_id *stacks;        /* of its profile, as the first's has them */
+    profile_stack_id *stacks;        /* of its profile, as the first's has them: the moments' own */
     uint32_t stack_count;
     struct jfr_reader_chunk given; /* its first chunk, where has_given */
     bool has_given;
@@ -70,7 +70,7 @@ struct worker {
 static bool add_moments(struct feeding *feeding, const struct told *told)
 {
     struct profile_moments *all = feeding->sums.wish->moments;
-    const uint64_t first = profile_moments_count(all);
+    const size_t first = profile_moments_block_count(all);
     const size_t capacity = feeding->stretch_capacity == 0 ? 64 : 2 * feeding->stretch_capacity;
 
     feeding->found->left_out_attributes += profile_moments_append(all, told->moments);
@@ -84,7 +84,7 @@ static bool add_moments(struct feeding *feeding, const struct told *told)
         feeding->stretch_capacity = capacity;
     }
     feeding->stretches[feeding->stretch_count++] =
-        (struct stretch){told->worker, first, profile_moments_count(all)};
+        (struct stretch){told->worker, first, profile_moments_block_count(all)};
     return !profile_moments_failed(all);
 }
 
@@ -354,7 +354,8 @@ static bool merge(struct worker *worker, struct worker *first)
     if (worker->moments != NULL) {
         worker->stack_count = profile_stack_count(from);
         worker->stacks = jw_alloc(jw_mul_bytes(worker->stack_count, sizeof *worker->stacks));
-        if (worker->stacks == NULL)
+        if (worker->stacks == NULL ||
+            !profile_moments_keep_stacks(worker->feeding->sums.wish->moments, worker->stacks))
             return false;
     }
     return profile_merge(first->feed.profile, from, worker->stacks);
@@ -365,12 +366,11 @@ static void resolve(struct feeding *feeding, const struct worker *first)
 {
     for (size_t i = 0; i < feeding->stretch_count; i++) {
         const struct stretch *stretch = &feeding->stretches[i];
-        const struct profile_moments_stacks stacks = {.stacks = stretch->worker->stacks,
-                                                      .count = stretch->worker->stack_count};
+        const struct worker *worker = stretch->worker;
 
-        if (stretch->worker != first)
-            profile_moments_resolve(feeding->sums.wish->moments, stretch->first, stretch->end,
-                                    &stacks);
+        if (worker != first)
+            profile_moments_restack(feeding->sums.wish->moments, stretch->first, stretch->end,
+                                    worker->stacks, worker->stack_count);
     }
 }
 
@@ -390,7 +390,6 @@ static void release(struct worker *worker)
 {
     profile_close(worker->feed.profile);
     profile_moments_close(worker->moments);
-    jw_free(worker->stacks);
     jfr_reader_close(worker->view);
     cli_feed_close(&worker->feed);
 }

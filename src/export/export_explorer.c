@@ -74,12 +74,13 @@ void export_explorer_extent(struct export_extent *extent, const struct profile *
                             const struct profile_moments *moments)
 {
     const uint64_t duration_ms = profile_about_of(profile)->duration_ns / 1000000;
+    struct profile_moments_place place = PROFILE_MOMENTS_ALL;
     const struct profile_moment *row;
     uint64_t count;
 
     if (duration_ms < INT32_MAX && (int64_t)duration_ms - 1 > extent->last_ms)
         extent->last_ms = (int64_t)duration_ms - 1;
-    for (uint64_t at = 0; (row = profile_moments_row(moments, at, &count)) != NULL; at += count) {
+    while ((row = profile_moments_next(moments, &place, &count)) != NULL) {
         for (uint64_t i = 0; i < count; i++) {
             const int64_t at_ms = row[i].at_ms;
 
@@ -102,24 +103,24 @@ static bool open_counts(struct explorer *explorer)
         jw_mul_bytes((size_t)explorer->page->line_count + 1, sizeof *explorer->stack_counts));
     explorer->context_counts =
         jw_alloc(jw_mul_bytes(contexts + 1, sizeof *explorer->context_counts));
-    explorer->bin_first =
-        jw_alloc(jw_mul_bytes((size_t)explorer->bin_count + 1, sizeof *explorer->bin_first));
+    explorer->bin_rows =
+        jw_alloc(jw_mul_bytes((size_t)explorer->bin_count + 1, sizeof *explorer->bin_rows));
     return explorer->stack_counts != NULL && explorer->context_counts != NULL &&
-           explorer->bin_first != NULL;
+           explorer->bin_rows != NULL;
 }
 
 static void count_moment(struct explorer *explorer, const struct profile_moment *moment,
                          uint64_t *value)
 {
     const uint32_t line = explorer_line_of(explorer, moment);
-    const uint64_t own = profile_moment_value(moment);
+    const uint64_t own = moment->value;
 
     if (line == PROFILE_STACK_NONE)
         return;
     explorer->row_count++;
     explorer->stack_counts[line].count++;
     explorer->context_counts[moment->context].count++;
-    explorer->bin_first[explorer_bin_of(explorer, moment->at_ms) + 1]++;
+    explorer->bin_rows[explorer_bin_of(explorer, moment->at_ms)]++;
     if (own == *value && explorer->row_count > 1) /* nothing new */
         return;
     explorer->is_constant &= explorer->row_count == 1;
@@ -131,6 +132,7 @@ static void count_moment(struct explorer *explorer, const struct profile_moment 
 static bool survey(struct explorer *explorer, const struct export_extent *extent)
 {
     const struct export_fit *fit = explorer->page->job->fit;
+    struct profile_moments_place place = PROFILE_MOMENTS_ALL;
     const struct profile_moment *row;
     uint64_t count, value = 0;
 
@@ -142,8 +144,7 @@ static bool survey(struct explorer *explorer, const struct export_extent *extent
         (uint32_t)((uint64_t)(extent->last_ms - extent->first_ms) / explorer->bin_ms) + 1;
     if (!find_lines(explorer) || !open_counts(explorer))
         return false;
-    for (uint64_t at = 0; (row = profile_moments_row(explorer->moments, at, &count)) != NULL;
-         at += count)
+    while ((row = profile_moments_next(explorer->moments, &place, &count)) != NULL)
         for (uint64_t i = 0; i < count; i++)
             count_moment(explorer, &row[i], &value);
     explorer->scale = explorer->scale == 0 ? 1 : explorer->scale;
@@ -216,21 +217,24 @@ static bool is_folding(const struct export_fit *fit, uint32_t context_count)
 bool export_explorer_folds(const struct export_job *job, const struct profile *profile,
                            const struct profile_moments *moments, bool *has_memory)
 {
-    const uint32_t count = profile_moments_context_count(moments);
+    const uint32_t contexts = profile_moments_context_count(moments);
+    struct profile_moments_place place = PROFILE_MOMENTS_ALL;
+    const struct profile_moment *row;
     uint32_t used = 0;
+    uint64_t count;
 
-    if (!is_folding(job->fit, count))
+    if (!is_folding(job->fit, contexts))
         return false;
-    bool *is_used = jw_alloc(count);
+    bool *is_used = jw_alloc(contexts);
     *has_memory &= is_used != NULL;
-    for (uint64_t i = 0; is_used != NULL && i < profile_moments_count(moments); i++) {
-        const struct profile_moment *moment = profile_moments_at(moments, i);
-
-        if (is_used[moment->context] ||
-            profile_stack_node(profile, moment->stack) == PROFILE_STACK_NONE)
-            continue;
-        is_used[moment->context] = true;
-        used++;
+    while (is_used != NULL && (row = profile_moments_next(moments, &place, &count)) != NULL) {
+        for (uint64_t i = 0; i < count; i++) {
+            if (is_used[row[i].context] ||
+                profile_stack_node(profile, row[i].stack) == PROFILE_STACK_NONE)
+                continue;
+            is_used[row[i].context] = true;
+            used++;
+        }
     }
     jw_free(is_used);
     return is_folding(job->fit, used);
@@ -282,41 +286,6 @@ static uint32_t *rank_contexts(struct explorer *explorer)
     if (numbers != NULL)
         fold_contexts(explorer, explorer->context_counts, explorer->context_rank, numbers);
     return numbers;
-}
-
-/* ---- rows ---- */
-
-static bool put_samples(struct explorer *explorer)
-{
-    const struct export_job *job = explorer->page->job;
-    struct export_column column = {.bytes = NULL};
-    uint32_t before = 0;
-
-    for (uint32_t bin = 0; bin < explorer->bin_count; bin++)
-        export_column_number(&column, explorer->bin_first[bin + 1] - explorer->bin_first[bin]);
-    if (!export_column_put(job, "bins", &column))
-        return false;
-    for (uint32_t bin = 0; bin < explorer->bin_count; bin++, before = 0) {
-        for (uint64_t i = explorer->bin_first[bin]; i < explorer->bin_first[bin + 1]; i++) {
-            export_column_number(&column, explorer->rows[i].stack - before);
-            before = explorer->rows[i].stack;
-        }
-    }
-    if (!export_column_put(job, "samples", &column))
-        return false;
-    for (uint64_t i = 0; i < explorer->row_count; i++)
-        export_column_number(&column, explorer->rows[i].context);
-    if (!export_column_put(job, "contexts", &column))
-        return false;
-    for (uint64_t i = 0; job->fit != NULL && i < explorer->row_count; i++)
-        export_column_number(&column, explorer->rows[i].count);
-    if (job->fit != NULL && !export_column_put(job, "counts", &column))
-        return false;
-    if (explorer->is_constant)
-        return true;
-    for (uint64_t i = 0; i < explorer->row_count; i++)
-        export_column_number(&column, explorer->rows[i].value);
-    return export_column_put(job, "values", &column);
 }
 
 static bool put_stacks(const struct explorer *explorer, const uint32_t *lines)
@@ -471,9 +440,9 @@ static bool put_columns(struct explorer *explorer)
 {
     uint32_t *const lines = rank_stacks(explorer);
     uint32_t *const contexts = lines == NULL ? NULL : rank_contexts(explorer);
-    const bool is_put = contexts != NULL && export_explorer_sort(explorer) &&
-                        put_stacks(explorer, lines) && put_samples(explorer) &&
-                        put_labels(explorer, contexts) && put_gaps(explorer) &&
+    const bool is_put = contexts != NULL && put_stacks(explorer, lines) &&
+                        export_explorer_rows(explorer) && put_labels(explorer, contexts) &&
+                        put_gaps(explorer) &&
                         (explorer->page->job->prefix[0] != '\0' || put_spans(explorer));
 
     jw_free(lines);
@@ -499,8 +468,7 @@ bool export_explorer_data(const struct export_job *job, const struct export_exte
     jw_free(explorer.context_counts);
     jw_free(explorer.stack_rank);
     jw_free(explorer.context_rank);
-    jw_free(explorer.bin_first);
-    jw_free(explorer.rows);
+    jw_free(explorer.bin_rows);
     jw_free(explorer.value_of);
     return is_put;
 }

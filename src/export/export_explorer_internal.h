@@ -10,14 +10,6 @@
 #include "export/export_page_internal.h"
 #include "profile/profile_moments.h"
 
-/* A sample in the order of the page, or several that are alike. */
-struct row {
-    uint32_t stack;   /* rank */
-    uint32_t context; /* rank */
-    uint64_t value;
-    uint64_t count;
-};
-
 /* What has so many samples. */
 struct export_ranked {
     uint64_t count;
@@ -37,9 +29,9 @@ struct explorer {
     int32_t first_ms;
     uint32_t bin_ms;
     uint32_t bin_count;
-    uint64_t row_count;                                  /* of samples that are in the tree */
-    uint64_t scale;                                      /* of values */
-    bool is_constant;                                    /* all values are equal to the scale */
+    uint64_t row_count; /* of samples that are in the tree; at last of those that are written */
+    uint64_t scale;     /* of values */
+    bool is_constant;   /* all values are equal to the scale */
     struct export_ranked *stack_counts, *context_counts; /* samples, by line and by context */
     uint32_t stack_count;
     uint32_t *stack_rank;   /* by line */
@@ -49,8 +41,7 @@ struct explorer {
     uint32_t folded_number[PROFILE_COLUMNS_LIMIT];
     uint32_t folded_states[FOLDED_STATES]; /* texts: rare contexts of one state are one */
     uint32_t folded_count;
-    uint64_t *bin_first; /* first row of each bin; one more at the end */
-    struct row *rows;
+    uint64_t *bin_rows; /* of each bin: its samples */
     size_t span_count;
     uint32_t *value_of; /* number of a text in its column, by text and column */
 };
@@ -69,8 +60,8 @@ static inline uint32_t explorer_bin_of(const struct explorer *explorer, int32_t 
     return ((uint32_t)at_ms - (uint32_t)explorer->first_ms) / explorer->bin_ms;
 }
 
-/* export_explorer_rows.c: fills rows and where bins begin, of which the numbers of samples stand there behind each. False: no memory. */
-JW_MUST_CHECK bool export_explorer_sort(struct explorer *explorer);
+/* export_explorer_rows.c: the columns of samples. False: no memory. */
+JW_MUST_CHECK bool export_explorer_rows(struct explorer *explorer);
 
 /* Spans that begin after the last bin have no place. */
 bool export_explorer_has_place(const struct explorer *explorer, const struct profile_span *span);

@@ -1,21 +1,22 @@
-/* Samples one by one, in blocks that are never moved. Context: tool. */
+/* Samples one by one. Context: tool. */
 #include "profile/profile_moments.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/map.h"
+#include "profile/profile_packed.h"
 
-#define BLOCK_MOMENTS ((uint64_t)65536)
-#define NOT_TOLD      "[not told: too many contexts]"
+#define NOT_TOLD "[not told: too many contexts]"
 
 struct profile_moments {
     bool is_out_of_memory;
     uint64_t base_unix_ns;
 
-    struct profile_moment **blocks;
-    size_t block_count, block_capacity;
-    uint64_t count;
+    struct profile_moment *open; /* those that are not settled */
+    size_t open_count, open_capacity;
+    struct profile_packed packed; /* the others */
+    struct profile_moment *read;  /* room for those of a block */
 
     struct profile_column columns[PROFILE_COLUMNS_LIMIT];
     uint32_t column_count;
@@ -63,21 +64,22 @@ static bool reserve(struct profile_moments *moments, void **array, size_t *capac
     return true;
 }
 
-/* Back to the zeroes of the first day. */
+#define OPEN_KEPT ((size_t)65536) /* room for so many stays for the next ones */
+
+/* Back to the zeroes of the first day, but for room. */
 static void forget(struct profile_moments *moments)
 {
-    for (size_t i = 0; i < moments->block_count; i++)
-        jw_free(moments->blocks[i]);
     for (size_t i = 0; i < moments->text_count; i++)
         jw_free(moments->texts[i]);
-    jw_free(moments->blocks);
+    profile_packed_clear(&moments->packed);
     jw_free(moments->texts);
     jw_free(moments->contexts);
     jw_free(moments->gaps);
     jw_free(moments->spans);
     jw_map_close(&moments->text_of);
     jw_map_close(&moments->context_of);
-    *moments = (struct profile_moments){0};
+    *moments = (struct profile_moments){
+        .open = moments->open, .open_capacity = moments->open_capacity, .read = moments->read};
 }
 
 void profile_moments_clear(struct profile_moments *moments)
@@ -91,6 +93,8 @@ void profile_moments_close(struct profile_moments *moments)
     if (moments == NULL)
         return;
     forget(moments);
+    jw_free(moments->open);
+    jw_free(moments->read);
     jw_free(moments);
 }
 
@@ -98,9 +102,11 @@ struct profile_moments *profile_moments_open(struct jw_error *err)
 {
     struct profile_moments *moments = jw_alloc(sizeof *moments);
 
-    if (moments != NULL)
+    if (moments != NULL) {
         profile_moments_clear(moments);
-    if (moments != NULL && !moments->is_out_of_memory)
+        moments->read = jw_alloc(PROFILE_PACKED_ROWS * sizeof *moments->read);
+    }
+    if (moments != NULL && !moments->is_out_of_memory && moments->read != NULL)
         return moments;
     profile_moments_close(moments);
     jw_error_set(err, "out of memory; free some and try again");
@@ -208,45 +214,25 @@ uint32_t profile_moments_context(struct profile_moments *moments,
     return (uint32_t)moments->context_count - 1;
 }
 
-static struct profile_moment *moment_at(const struct profile_moments *moments, uint64_t index)
+/* The place of the next one; NULL and marked: memory is out. */
+static struct profile_moment *next_open(struct profile_moments *moments)
 {
-    return &moments->blocks[index / BLOCK_MOMENTS][index % BLOCK_MOMENTS];
-}
+    void *open = moments->open;
 
-/* Room for one more; NULL and marked: memory is out. */
-static struct profile_moment *grow(struct profile_moments *moments)
-{
-    void *blocks = moments->blocks;
-
-    if (!reserve(moments, &blocks, &moments->block_capacity, moments->block_count,
-                 sizeof *moments->blocks))
-        return NULL;
-    moments->blocks = blocks;
-    moments->blocks[moments->block_count] =
-        jw_alloc(jw_mul_bytes(BLOCK_MOMENTS, sizeof **moments->blocks));
-    if (moments->blocks[moments->block_count] == NULL) {
-        moments->is_out_of_memory = true;
-        return NULL;
+    if (moments->open_count == moments->open_capacity) {
+        if (!reserve(moments, &open, &moments->open_capacity, moments->open_count,
+                     sizeof *moments->open))
+            return NULL;
+        moments->open = open;
     }
-    return moments->blocks[moments->block_count++];
-}
-
-/* The place of the next one; NULL: likewise. */
-static inline struct profile_moment *next_moment(struct profile_moments *moments)
-{
-    struct profile_moment *moment = moments->count == moments->block_count * BLOCK_MOMENTS
-                                        ? grow(moments)
-                                        : moment_at(moments, moments->count);
-
-    moments->count += moment != NULL;
-    return moment;
+    return &moments->open[moments->open_count++];
 }
 
 void profile_moments_add(struct profile_moments *moments, int64_t at_ms, uint32_t stack,
                          uint32_t context, uint64_t value)
 {
     const bool is_mistimed = at_ms < INT32_MIN || at_ms > INT32_MAX;
-    struct profile_moment *moment = next_moment(moments);
+    struct profile_moment *moment = next_open(moments);
 
     if (moment == NULL)
         return;
@@ -255,22 +241,29 @@ void profile_moments_add(struct profile_moments *moments, int64_t at_ms, uint32_
         .at_ms = is_mistimed ? 0 : (int32_t)at_ms,
         .stack = stack,
         .context = context,
-        .value_low = (uint32_t)value,
-        .value_high = (uint32_t)(value >> 32),
+        .value = value,
     };
 }
 
-void profile_moments_resolve(struct profile_moments *moments, uint64_t first, uint64_t end,
-                             const struct profile_moments_stacks *of)
+void profile_moments_settle(struct profile_moments *moments,
+                            const struct profile_moments_stacks *of)
 {
-    for (uint64_t i = first; i < end; i++) {
-        struct profile_moment *moment = moment_at(moments, i);
+    for (size_t i = 0; of != NULL && i < moments->open_count; i++) {
+        struct profile_moment *moment = &moments->open[i];
         const bool is_near = (moment->stack & PROFILE_MOMENT_NEAR) != 0;
         const profile_stack_id *stacks = is_near ? of->near : of->stacks;
         const uint32_t number = moment->stack & ~PROFILE_MOMENT_NEAR;
 
         moment->stack =
             number < (is_near ? of->near_count : of->count) ? stacks[number] : PROFILE_STACK_NONE;
+    }
+    if (!profile_packed_add(&moments->packed, moments->open, moments->open_count))
+        moments->is_out_of_memory = true;
+    moments->open_count = 0;
+    if (moments->open_capacity > OPEN_KEPT) {
+        jw_free(moments->open);
+        moments->open = NULL;
+        moments->open_capacity = 0;
     }
 }
 
@@ -384,23 +377,58 @@ static bool map_numbers(struct profile_moments *into, const struct profile_momen
     return true;
 }
 
-static uint64_t append(struct profile_moments *into, const struct profile_moments *from,
+/* What of samples is not told, and how many values are left out, where a context is not what it was. */
+static uint64_t count_losses(struct profile_moments *into, const struct profile_moments *from,
+                             const struct mapped *mapped)
+{
+    struct profile_moments_place place = PROFILE_MOMENTS_ALL;
+    const struct profile_moment *row;
+    uint64_t count, left_out = 0;
+
+    while ((row = profile_moments_next(from, &place, &count)) != NULL) {
+        for (uint64_t i = 0; i < count; i++) {
+            into->untold += mapped->contexts[row[i].context].is_untold;
+            left_out += mapped->contexts[row[i].context].left_out;
+        }
+    }
+    return left_out;
+}
+
+/* What numbers of contexts become, for blocks to go by; NULL: what they are. False: no memory. */
+static bool table_of_contexts(struct profile_moments *into, const struct profile_moments *from,
+                              const struct mapped *mapped, uint32_t **out)
+{
+    bool is_same = true;
+
+    *out = NULL;
+    for (uint32_t i = 0; i < from->context_count; i++)
+        is_same &= mapped->contexts[i].number == i;
+    if (is_same)
+        return true;
+
+    uint32_t *table = jw_alloc(jw_mul_bytes(from->context_count, sizeof *table));
+    if (table == NULL)
+        return false;
+    for (uint32_t i = 0; i < from->context_count; i++)
+        table[i] = mapped->contexts[i].number;
+    *out = table;
+    return profile_packed_keep(&into->packed, table);
+}
+
+static uint64_t append(struct profile_moments *into, struct profile_moments *from,
                        const struct mapped *mapped)
 {
+    bool has_losses = false;
     uint64_t left_out = 0;
+    uint32_t *contexts;
 
-    for (uint64_t i = 0; i < from->count; i++) {
-        const struct profile_moment *moment = moment_at(from, i);
-        const struct mapped_context *context = &mapped->contexts[moment->context];
-        struct profile_moment *to = next_moment(into);
-
-        if (to == NULL)
-            break;
-        *to = *moment;
-        to->context = context->number;
-        into->untold += context->is_untold;
-        left_out += context->left_out;
-    }
+    for (uint32_t i = 0; i < from->context_count; i++)
+        has_losses |= mapped->contexts[i].is_untold || mapped->contexts[i].left_out > 0;
+    if (has_losses)
+        left_out = count_losses(into, from, mapped);
+    if (!table_of_contexts(into, from, mapped, &contexts) ||
+        !profile_packed_move(&into->packed, &from->packed, contexts))
+        into->is_out_of_memory = true;
     for (size_t i = 0; i < from->gap_count; i++)
         profile_moments_gap(into, &from->gaps[i]);
     for (size_t i = 0; i < from->span_count; i++) {
@@ -421,6 +449,8 @@ uint64_t profile_moments_append(struct profile_moments *into, struct profile_mom
     struct mapped mapped = {.texts = NULL};
     uint64_t left_out = 0;
 
+    profile_moments_settle(into, NULL);
+    profile_moments_settle(from, NULL);
     if (!from->is_out_of_memory && map_numbers(into, from, &mapped))
         left_out = append(into, from, &mapped);
     else
@@ -432,6 +462,25 @@ uint64_t profile_moments_append(struct profile_moments *into, struct profile_mom
     profile_moments_clear(from);
     from->base_unix_ns = base_unix_ns;
     return left_out;
+}
+
+size_t profile_moments_block_count(const struct profile_moments *moments)
+{
+    return moments->packed.block_count;
+}
+
+void profile_moments_restack(struct profile_moments *moments, size_t first_block, size_t end_block,
+                             const profile_stack_id *stacks, uint32_t stack_count)
+{
+    profile_packed_restack(&moments->packed, first_block, end_block, stacks, stack_count);
+}
+
+bool profile_moments_keep_stacks(struct profile_moments *moments, profile_stack_id *stacks)
+{
+    const bool is_kept = profile_packed_keep(&moments->packed, stacks);
+
+    moments->is_out_of_memory |= !is_kept;
+    return is_kept;
 }
 
 /* ---- reading ---- */
@@ -467,25 +516,27 @@ bool profile_moments_failed(const struct profile_moments *moments)
 
 uint64_t profile_moments_count(const struct profile_moments *moments)
 {
-    return moments->count;
+    return moments->packed.count + moments->open_count;
 }
 
-const struct profile_moment *profile_moments_at(const struct profile_moments *moments,
-                                                uint64_t index)
+const struct profile_moment *profile_moments_next(const struct profile_moments *moments,
+                                                  struct profile_moments_place *place,
+                                                  uint64_t *count)
 {
-    return moment_at(moments, index);
-}
-
-const struct profile_moment *profile_moments_row(const struct profile_moments *moments,
-                                                 uint64_t index, uint64_t *count)
-{
-    const uint64_t in_block = BLOCK_MOMENTS - index % BLOCK_MOMENTS;
+    const struct profile_packed *packed = &moments->packed;
 
     *count = 0;
-    if (index >= moments->count)
+    while (place->block < packed->block_count &&
+           !profile_packed_is_within(packed, place->block, place->from_ms, place->to_ms))
+        place->block++;
+    if (place->block < packed->block_count) {
+        *count = profile_packed_read(packed, place->block++, moments->read);
+        return moments->read;
+    }
+    if (place->block++ > packed->block_count)
         return NULL;
-    *count = moments->count - index < in_block ? moments->count - index : in_block;
-    return moment_at(moments, index);
+    *count = moments->open_count;
+    return *count == 0 ? NULL : moments->open;
 }
 
 uint32_t profile_moments_column_count(const struct profile_moments *moments)

@@ -4,8 +4,8 @@
  * For      pages that show a profile over time; a profile itself has only sums.
  * Callers  cli (fills), export (reads).
  * Context  tool. Not thread safe; one owner.
- * Memory   20 bytes a sample, in blocks; 100 bytes for each distinct context, of which there are at most
- *          PROFILE_CONTEXTS_LIMIT; texts once. When memory is out it is marked, and takes nothing more.
+ * Memory   5 to 8 bytes a sample (profile_packed.h), 24 until it is settled; 100 bytes for each distinct context, of which there are at
+ *          most PROFILE_CONTEXTS_LIMIT; texts once. When memory is out it is marked, and takes nothing more.
  *
  * A context is a row of texts, one for each column: thread, state, who asked it to stop, endpoint, operation, each attribute.
  */
@@ -33,13 +33,12 @@ struct profile_column {
     const char *name; /* of an attribute; else "" */
 };
 
-/* A sample. The value is in the unit of the profile, in two halves: a row of five words has no gaps. */
+/* A sample. */
 struct profile_moment {
     int32_t at_ms; /* since the base; may lie before it */
     uint32_t stack;
     uint32_t context;
-    uint32_t value_low;
-    uint32_t value_high;
+    uint64_t value; /* in the unit of the profile */
 };
 
 /* Signals that became no sample between two looks at the counters. */
@@ -81,7 +80,7 @@ uint32_t profile_moments_text(struct profile_moments *moments, const char *text)
 uint32_t profile_moments_context(struct profile_moments *moments,
                                  const uint32_t texts[PROFILE_COLUMNS_LIMIT]);
 
-/* `stack`: any number, which profile_moments_resolve replaces. */
+/* `stack`: any number, which profile_moments_settle replaces. */
 void profile_moments_add(struct profile_moments *moments, int64_t at_ms, uint32_t stack,
                          uint32_t context, uint64_t value);
 
@@ -96,15 +95,29 @@ struct profile_moments_stacks {
     size_t near_count;
 };
 
-/* Of all moments from `first` to before `end`: the stack becomes what its number stands for; PROFILE_STACK_NONE: for nothing. */
-void profile_moments_resolve(struct profile_moments *moments, uint64_t first, uint64_t end,
-                             const struct profile_moments_stacks *of);
+/*
+ * Of all samples that are not settled: the stack becomes what its number stands for; PROFILE_STACK_NONE: for nothing. `of` NULL: they stay what
+ * they are.
+ */
+void profile_moments_settle(struct profile_moments *moments,
+                            const struct profile_moments_stacks *of);
 
 /*
- * Adds all of `from` behind what there is, and leaves it as new, with its base. Both have the same base. The same comes out as if it had been
- * added one by one; the stacks stay what they were. Returns how many values were left out since there are too many columns.
+ * Adds all of `from`, settled or not, behind what there is, and leaves it as new, with its base. Both have the same base. The same comes out as if
+ * it had been added one by one; the stacks stay what they were. To `from` nothing was appended. Returns how many values were left out since there are too many columns.
  */
 uint64_t profile_moments_append(struct profile_moments *into, struct profile_moments *from);
+
+/* Settled samples lie in so many blocks. */
+size_t profile_moments_block_count(const struct profile_moments *moments);
+
+/* The stacks of these blocks, which are numbers of `stacks`, become what stands there; PROFILE_STACK_NONE: it has less. */
+void profile_moments_restack(struct profile_moments *moments, size_t first_block, size_t end_block,
+                             const profile_stack_id *stacks, uint32_t stack_count);
+
+/* What is given to profile_moments_restack, of jw_alloc: it is freed with the moments, or at once where memory is out, which is false. */
+JW_MUST_CHECK bool profile_moments_keep_stacks(struct profile_moments *moments,
+                                               profile_stack_id *stacks);
 
 void profile_moments_gap(struct profile_moments *moments, const struct profile_gap *gap);
 
@@ -116,11 +129,18 @@ void profile_moments_span(struct profile_moments *moments, const struct profile_
 
 bool profile_moments_failed(const struct profile_moments *moments); /* memory was out */
 uint64_t profile_moments_count(const struct profile_moments *moments);
-const struct profile_moment *profile_moments_at(const struct profile_moments *moments,
-                                                uint64_t index);
-/* So many of them, from `index` on, that lie in a row; NULL: there are no more. */
-const struct profile_moment *profile_moments_row(const struct profile_moments *moments,
-                                                 uint64_t index, uint64_t *count);
+
+/* Where a look at samples is. What has none between the times is passed over, not all that lies outside. */
+struct profile_moments_place {
+    int32_t from_ms, to_ms;
+    size_t block; /* the next one */
+};
+#define PROFILE_MOMENTS_ALL ((struct profile_moments_place){INT32_MIN, INT32_MAX, 0})
+
+/* The next `count` samples, in the order in which they came, until the next call; NULL: there are no more. */
+const struct profile_moment *profile_moments_next(const struct profile_moments *moments,
+                                                  struct profile_moments_place *place,
+                                                  uint64_t *count);
 uint32_t profile_moments_column_count(const struct profile_moments *moments);
 const struct profile_column *profile_moments_column_at(const struct profile_moments *moments,
                                                        uint32_t number);
@@ -140,10 +160,5 @@ uint64_t profile_moments_left_out_spans(const struct profile_moments *moments);
 /* Samples whose time no recording can have (a month away), taken at its begin; and whose context was too rare. */
 uint64_t profile_moments_mistimed(const struct profile_moments *moments);
 uint64_t profile_moments_untold(const struct profile_moments *moments);
-
-static inline uint64_t profile_moment_value(const struct profile_moment *moment)
-{
-    return (uint64_t)moment->value_high << 32 | moment->value_low;
-}
 
 #endif
