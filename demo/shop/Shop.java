@@ -170,8 +170,7 @@ public final class Shop
     private void serve(Endpoint endpoint, long number, int part)
     {
         long root = spanId(endpoint, number, 0);
-        Meter meter = new Meter(clock, isVirtual);
-        meter.start();
+        Meter meter = new Meter(clock);
         try (Context context = jaywalk.context(root, ~root, spanId(endpoint, number, part), root)) {
             tenant.set(TENANTS[(int)(number % TENANTS.length)]);
             if (part == 0)
@@ -180,7 +179,6 @@ public final class Shop
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
-        meter.stopAside();
         cpuNs.addAndGet(endpoint.ordinal(), meter.spentNs);
     }
 
@@ -215,11 +213,8 @@ public final class Shop
     {
         long halfNs = (long)(milliseconds * scale * 1e6 / parts / 2);
         burn(halfNs, meter);
-        if (waitMs > 0) {
-            meter.stopAside();
+        if (waitMs > 0)
             Thread.sleep(waitMs);
-            meter.start();
-        }
         burn(halfNs, meter);
     }
 
@@ -230,55 +225,41 @@ public final class Shop
             meter.spentNs += ns;
             return;
         }
-        meter.stopAside();
         meter.start();
         do {
             compute(20000);
         } while (meter.sinceStartNs() < ns);
         meter.stop();
-        meter.start();
     }
 
-    /** CPU time of a request, by the clock of the thread that it has at the moment. */
+    /**
+     * CPU time of a request's work, by the clock of the thread that it has at the moment; it waits for nothing meanwhile. What it does beside
+     * may wait, and then a virtual thread has the clock of another carrier, or of one that was others' meanwhile: that is not measured.
+     */
     private static final class Meter
     {
-        private static final long VIRTUAL_ASIDE_MAX_NS = 1_000_000;
-
         private final LongSupplier clock;
-        private final boolean isVirtual;
         private long beganNs;
         long spentNs;
 
-        Meter(LongSupplier clock, boolean isVirtual)
+        Meter(LongSupplier clock)
         {
             this.clock = clock;
-            this.isVirtual = isVirtual;
         }
 
         void start()
         {
-            beganNs = clock == null ? 0 : clock.getAsLong();
+            beganNs = clock.getAsLong();
         }
 
         long sinceStartNs()
         {
-            return clock == null ? 0 : clock.getAsLong() - beganNs;
+            return clock.getAsLong() - beganNs;
         }
 
-        /** Behind what never waits. */
         void stop()
         {
             spentNs += sinceStartNs();
-        }
-
-        /**
-         * Behind some microseconds of what may have to wait for a lock. A virtual thread that waited has the clock of another carrier, or
-         * of one that was others' meanwhile: what it says then is nothing of this request.
-         */
-        void stopAside()
-        {
-            long ns = sinceStartNs();
-            spentNs += isVirtual && (ns < 0 || ns > VIRTUAL_ASIDE_MAX_NS) ? 0 : ns;
         }
     }
 

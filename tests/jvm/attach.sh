@@ -52,7 +52,7 @@ says() { # $1: text that the last command must have told on stderr
 unharmed() { # $1: variable, $2: its stdout
     kill -0 "${!1}" || fail "$1 is gone"
     [ "$(cat "$1.out")" = "$2" ] || fail "$1: stdout is not its own: $(tail -n 2 "$1.out" | tr '\n' ' ')"
-    ! grep -v '^WARNING: ' "$1.err" | grep -q . || fail "$1: stderr: $(grep -v '^WARNING: ' "$1.err" | head -n 1)"
+    ! grep -v '^WARNING: ' "$1.err" | has_line . || fail "$1: stderr: $(grep -v '^WARNING: ' "$1.err" | head -n 1)"
 }
 
 end_target() { # $1: variable, $2: its stdout

@@ -28,6 +28,10 @@ skip_part() {
     echo "$*" >>"$OUT/skipped"
 }
 
+# Has stdin a line that grep finds with these arguments? It is read to its end: grep -q ends at the first such line (as grep does that writes
+# to /dev/null), and whoever still writes then is killed by SIGPIPE, which pipefail takes for an answer.
+has_line() { grep "$@" | cat >/dev/null; }
+
 # Flags that some JDKs have not: no core of a crash; agents come later without a warning; compilers stay.
 NO_CORE=(-XX:-CreateCoredumpOnCrash)
 LATE_AGENTS=(-XX:+EnableDynamicAgentLoading)
@@ -160,7 +164,7 @@ SAMPLE_TYPES='(jdk.Execution|jdk.NativeMethod|jaywalk.WallClock|jaywalk.Counter)
 
 # A program that is over in a moment may have been in no sample.
 has_samples() { # $1: recording
-    "$JW_COMMAND" summary "$1" | grep -E "^ *$SAMPLE_TYPES " >/dev/null
+    "$JW_COMMAND" summary "$1" | has_line -E "^ *$SAMPLE_TYPES "
 }
 
 read_whole() { # $1: major, $2: home, then arguments of `whole`

@@ -44,7 +44,7 @@ JW_LIBRARY=${JW_FAULTS_LIBRARY:?}
 export JW_WRONG=$OUT/digits JW_WRONG_SPEED=1 JW_WRONG_REPEAT=20 JW_WRONG_SEED=$SEED
 printf 000000 >"$JW_WRONG"
 begin_target target "-agentpath:$JW_LIBRARY=start,event=cpu,interval=10ms,cstack=vm,file=$OUT/wrong.jfr" Loads 60
-until jaywalk 0 status "$target" | grep -qE '^Walker: vm( |$)'; do sleep 0.15; done
+until jaywalk 0 status "$target" | has_line -E '^Walker: vm( |$)'; do sleep 0.15; done
 printf 000009 | dd of="$JW_WRONG" conv=notrunc status=none
 jaywalk 0 metrics "$target" >metrics
 before=$(metric stacks_compared)

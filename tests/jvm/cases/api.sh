@@ -16,7 +16,7 @@ mkdir -p "$place"
 
 all_done() { # $1: name of a run
     grep -q '^ok ' "$1.out" || fail "$1: $(tail -n 1 "$1.out")"
-    ! grep -v '^\[jaywalk\] Profiling \|^\[jaywalk\] CPU time ' "$1.err" | grep -q . ||
+    ! grep -v '^\[jaywalk\] Profiling \|^\[jaywalk\] CPU time ' "$1.err" | has_line . ||
         fail "$1: stderr: $(grep -v '^\[jaywalk\] Profiling ' "$1.err" | head -n 1)"
 }
 

@@ -28,7 +28,7 @@ jaywalk 1 start -f second.jfr "$target"
 says "already started"
 [ ! -e second.jfr ] || fail "a refused start left a file"
 until [ "$(jaywalk 0 status "$target" | sed -n 's/ samples in .*//p')" -gt 20 ]; do sleep 0.2; done
-jaywalk 0 status "$target" | grep -qE '^Profiling is running for [0-9]+ seconds$' || fail "status says $(cat out)"
+jaywalk 0 status "$target" | has_line -E '^Profiling is running for [0-9]+ seconds$' || fail "status says $(cat out)"
 jaywalk 0 stop "$target" >out
 grep -qE '^Profiling stopped after [0-9]+ seconds' out || fail "stop says $(cat out)"
 jaywalk 1 stop "$target"
@@ -53,7 +53,7 @@ check Whole "$COUNTERS" again-1.jfr again-10.jfr
 # A signal ends the session and what was sampled is written.
 "$JW_COMMAND" -d 600 -f term.html "$target" >term.out 2>term.err &
 profiler=$!
-until jaywalk 0 status "$target" | grep -q "Profiling is running"; do sleep 0.1; done
+until jaywalk 0 status "$target" | has_line "Profiling is running"; do sleep 0.1; done
 kill -TERM "$profiler"
 wait "$profiler" || fail "a profile that was ended has status $?: $(cat term.err)"
 grep -q "Profiling stopped" term.out || fail "a profile that was ended says $(cat term.out)"
@@ -79,7 +79,7 @@ else
     skip_part "progress and Ctrl-C: no terminal without the tool script"
 fi
 
-jaywalk 0 jps | grep -qx "$target Hot" || fail "jps does not list $target Hot"
+jaywalk 0 jps | has_line -x "$target Hot" || fail "jps does not list $target Hot"
 end_target target $'running'
 
 # By the name of a jar, which nobody else has.
@@ -103,7 +103,7 @@ fi
 # m35: also by a library whose file is gone by then.
 begin_target target Hot 4
 cp "$JW_LIBRARY" gone.so
-until jaywalk 0 status --libpath="$OUT/gone.so" "$target" | grep -q "Profiling is running"; do sleep 0.1; done && rm gone.so &
+until jaywalk 0 status --libpath="$OUT/gone.so" "$target" | has_line "Profiling is running"; do sleep 0.1; done && rm gone.so &
 jaywalk 0 -d 600 --libpath="$OUT/gone.so" -f until-end.html "$target" >out
 [ ! -e gone.so ] || fail "the library's file was still there"
 says "ended first"

@@ -29,7 +29,7 @@ until grep -q running inside.out; do
     sleep 0.1
 done
 inside=$(child_of "$outer")
-jaywalk 0 jps | grep -qx "$inside Hot" || fail "jps does not list $inside"
+jaywalk 0 jps | has_line -x "$inside Hot" || fail "jps does not list $inside"
 # Nothing of what went in and out for it is left behind.
 clean_inside() { # $1: process
     [ -z "$(find "/proc/$1/root/tmp" -name '.jaywalk-*' -o -name '.attach_pid*')" ] ||
@@ -73,17 +73,17 @@ grep -q "in /tmp/inside.html" out || fail "stop says: $(cat out)"
 # A signal ends it, and the picture comes; the command's death ends the session.
 "$JW_COMMAND" -d 600 -f term.html "$inside" >term.out 2>term.err &
 profiler=$!
-until jaywalk 0 status "$inside" | grep -q "Profiling is running"; do sleep 0.15; done
+until jaywalk 0 status "$inside" | has_line "Profiling is running"; do sleep 0.15; done
 kill -TERM "$profiler"
 wait "$profiler" || fail "a profile that was ended has status $?: $(cat term.err)"
 grep -q "Profiling stopped" term.out || fail "a profile that was ended says $(cat term.out)"
 [ -s term.html ] || fail "a profile that was ended left no file"
 "$JW_COMMAND" -d 600 -f killed.html "$inside" >killed.out 2>killed.err &
 profiler=$!
-until jaywalk 0 status "$inside" | grep -q "Profiling is running"; do sleep 0.15; done
+until jaywalk 0 status "$inside" | has_line "Profiling is running"; do sleep 0.15; done
 kill -KILL "$profiler"
 wait "$profiler" || true
-until jaywalk 0 status "$inside" | grep -q "not active"; do sleep 0.15; done
+until jaywalk 0 status "$inside" | has_line "not active"; do sleep 0.15; done
 until [ -z "$(find "/proc/$inside/root/tmp" -name '.jaywalk-*')" ]; do sleep 0.1; done
 [ ! -e killed.html ] || fail "a killed command left a file"
 clean_inside "$inside"
@@ -114,7 +114,7 @@ done
 inside=$(child_of "$outer")
 jaywalk 0 -d 1 -f jail.html "$inside" >out
 grep -q hottest jail.html || fail "no graph out of the jail"
-jaywalk 0 status "$inside" | grep -q "^Profiler is not active$" || fail "status in the jail: $(cat said.out)"
+jaywalk 0 status "$inside" | has_line "^Profiler is not active$" || fail "status in the jail: $(cat said.out)"
 [ "$(grep -c 'r-xp.*libjaywalk.so' "/proc/$inside/maps")" = 1 ] || fail "two copies of the agent in the jail"
 clean_inside "$inside"
 

@@ -35,7 +35,7 @@ release() {
 }
 "$JW_COMMAND" -d 600 -f twice.html "$target" >twice.out 2>twice.err &
 profiler=$!
-until jaywalk 0 status "$target" | grep -q "Profiling is running"; do sleep 0.15; done
+until jaywalk 0 status "$target" | has_line "Profiling is running"; do sleep 0.15; done
 hold
 kill -TERM "$profiler"
 until [ "$(sed -n 's/^SigPnd:\t*//p;s/^ShdPnd:\t*//p' "/proc/$profiler/status" | grep -c '[1-9a-f]')" = 0 ]; do sleep 0.1; done
@@ -56,7 +56,7 @@ grep -q "given up" never.err || fail "a start that is given up says $(cat never.
 release
 
 # What was asked for meanwhile: the session is ended, and the one that nobody waits for was not begun.
-until jaywalk 0 status "$target" | grep -q "^Profiler is not active"; do sleep 0.15; done
+until jaywalk 0 status "$target" | has_line "^Profiler is not active"; do sleep 0.15; done
 grep -q hottest twice.html || fail "twice: the agent wrote no graph"
 [ ! -e never.jfr ] || fail "a start that was given up left a file"
 
@@ -64,7 +64,7 @@ grep -q hottest twice.html || fail "twice: the agent wrote no graph"
 "$JW_COMMAND" -d 5 -f killed.html "$target" >killed.out 2>killed.err &
 profiler=$!
 # It is told when the session has begun, and that it runs a moment before.
-until jaywalk 0 status "$target" | grep -q "^It stops by itself"; do sleep 0.15; done
+until jaywalk 0 status "$target" | has_line "^It stops by itself"; do sleep 0.15; done
 kill -KILL "$profiler"
 wait "$profiler" || true
 left=$(jaywalk 0 status "$target" | sed -n 's/^It stops by itself in \([0-9]*\) seconds$/\1/p')

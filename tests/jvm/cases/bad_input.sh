@@ -6,7 +6,7 @@ run_java plain 3 Endings exit
 refused() { # $1: name, $2: options after `start`, $3: what the message must name
     run_java "$1" 3 "$(agent_flag "$2")" Endings exit
     cmp plain.out "$1.out" || fail "$1: stdout is not what it is without the agent"
-    grep -E "$complaints" "$1.err" | grep -qE -- "$3" ||
+    grep -E "$complaints" "$1.err" | has_line -E -- "$3" ||
         fail "$1: no message about $3: $(head -n 2 "$1.err" | tr '\n' ' ')"
     [ "$(wc -l <"$1.err")" -le 5 ] || fail "$1: says $(wc -l <"$1.err") lines"
 }
@@ -51,14 +51,14 @@ if unshare --mount true 2>/dev/null; then
     no_crash
     [ "$(cat status)" = 3 ] || fail "full disk: status $(cat status)"
     cmp plain.out full.out || fail "full disk: stdout is not what it is without the agent"
-    grep -E "$complaints" full.err | grep -qiE 'space|full' ||
+    grep -E "$complaints" full.err | has_line -iE 'space|full' ||
         fail "full disk: no clear message: $(head -n 1 full.err)"
 
     rm -f status
     small_disk filling 512k DeepStacks filling/filling.jfr 1000 8
     no_crash
     [ ! -e status ] || fail "filling disk: status $(cat status)"
-    grep -E "$complaints" filling.err | grep -qiE 'space|full' ||
+    grep -E "$complaints" filling.err | has_line -iE 'space|full' ||
         fail "filling disk: no clear message: $(head -n 1 filling.err)"
     [ "$(grep -cE "$complaints" filling.err)" -le 2 ] ||
         fail "filling disk: says it $(grep -cE "$complaints" filling.err) times"

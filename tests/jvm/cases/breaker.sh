@@ -9,9 +9,9 @@ JW_LIBRARY=${JW_FAULTS_LIBRARY:?}
 export JW_WRONG=$OUT/digits JW_WRONG_SPEED=100 JW_WRONG_REPEAT=20 JW_WRONG_SEED=$SEED
 
 switch() { printf %s "$1" | dd of="$JW_WRONG" conv=notrunc status=none; }
-until_says() { until jaywalk 0 status "$target" | grep -q -- "$1"; do sleep 0.15; done; }
+until_says() { until jaywalk 0 status "$target" | has_line -- "$1"; do sleep 0.15; done; }
 logged() { until grep -qE -- "$1" target.err; do sleep 0.1; done; } # status may tell of it a moment before
-until_metric() { until jaywalk 0 metrics "$target" | grep -qxF -- "$1"; do sleep 0.15; done; }
+until_metric() { until jaywalk 0 metrics "$target" | has_line -xF -- "$1"; do sleep 0.15; done; }
 
 printf 00000 >"$JW_WRONG"
 begin_target target "-agentpath:$JW_LIBRARY=start,event=cpu,interval=2ms,cstack=vm,file=$OUT/breaker.jfr" Sums 30 3600
@@ -46,7 +46,7 @@ until_metric 'jaywalk_walker_in_use{walker="native",standing="out"} 0'
 # All is well again: each is tried, and stays.
 switch 00000
 until_says '^Walker: vm\( (agct.*)\)\?$'
-until ! jaywalk 0 status "$target" | grep -q '^Native frames'; do sleep 0.15; done
+until ! jaywalk 0 status "$target" | has_line '^Native frames'; do sleep 0.15; done
 until_metric 'jaywalk_walker_in_use{walker="vm",standing="in"} 1'
 until_metric 'jaywalk_walker_in_use{walker="native",standing="in"} 1'
 ! has_agct || logged '^\[jaywalk\] Java frames: vm on trial: it is tried again, after '

@@ -42,8 +42,8 @@ run() { # $1: name, $2: options, $3: mode, then flags of java
 
 run plain lock=1us "" "${TELL_COMPILED[@]}"
 counted plain
-grep -F '"place":"Census.never"' plain.sites | grep -q '"verdict":"never"' || fail "plain: what is never taken is not told"
-grep -F '"place":"Census.alone"' plain.sites | grep -q '"verdict":"one thread","acquisitions":20000,"threads":1,"thread":"main"' ||
+grep -F '"place":"Census.never"' plain.sites | has_line '"verdict":"never"' || fail "plain: what is never taken is not told"
+grep -F '"place":"Census.alone"' plain.sites | has_line '"verdict":"one thread","acquisitions":20000,"threads":1,"thread":"main"' ||
     fail "plain: what one thread takes is not told: $(grep Census.alone plain.sites)"
 held=$(grep -F '"place":"Census.held"' plain.sites)
 [ "$(field "$held" timed_holds)" = 5 ] && [ "$(field "$held" hold_ns)" -ge 100000000 ] || fail "plain: five holds of 20 ms: $held"
@@ -99,7 +99,7 @@ kinds() { # $1: name of a run
     local word method acquisitions threads kind
     while read -r word method acquisitions threads kind; do
         [ "$word" = expect ] && [ -n "$kind" ] || continue
-        grep -F "\"place\":\"CensusLocks.$method\"" "$1.sites" | grep -qF "\"kind\":\"$kind\"" ||
+        grep -F "\"place\":\"CensusLocks.$method\"" "$1.sites" | has_line -F "\"kind\":\"$kind\"" ||
             fail "$1: $method is no $kind: $(grep -F "\"place\":\"CensusLocks.$method\"" "$1.sites")"
     done <"$1.out"
 }

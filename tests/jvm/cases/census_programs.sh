@@ -23,7 +23,7 @@ looked_at() { # $1: name, $2: least sites that were come to, $3: least calls tha
     if [ "$2" != 0 ]; then
         "$JW_COMMAND" locks --json "$1.jfr" >"$1.json"
         sites=$(grep '^{"place":' "$1.json" | grep -vc '"acquisitions":0,')
-        grep '^"program":' "$1.json" | grep -q '"not_counted":0}' || fail "$1: some places are not counted: $(grep '^"program":' "$1.json")"
+        grep '^"program":' "$1.json" | has_line '"not_counted":0}' || fail "$1: some places are not counted: $(grep '^"program":' "$1.json")"
     fi
     [ "$3" = 0 ] || traced=$("$JW_COMMAND" convert -q -o csv --event=jdk.MethodTrace "$1.jfr" - | wc -l)
     echo "$1: $sites sites, $traced calls"

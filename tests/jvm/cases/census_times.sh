@@ -69,5 +69,5 @@ times times 6
 [ "$MAJOR" -lt 21 ] || times virtual 7 virtual
 # The report and the page say it, too.
 "$JW_COMMAND" locks --top=0 times.jfr >times.txt || fail "no report"
-grep -A 2 'CensusTimes.busy' times.txt | grep -q 'held .* in all\( +- [0-9.]* %\|, [0-9.]* m\?s at most\): .*10-100 us [0-9.]* %' || fail "no error and no histogram: $(grep -A 2 CensusTimes.busy times.txt)"
-grep -A 2 'CensusTimes.spun' times.txt | grep -q 'held [0-9.]* m\?s in all: ' || fail "an error of what is exact: $(grep -A 2 CensusTimes.spun times.txt)"
+grep -A 2 'CensusTimes.busy' times.txt | has_line 'held .* in all\( +- [0-9.]* %\|, [0-9.]* m\?s at most\): .*10-100 us [0-9.]* %' || fail "no error and no histogram: $(grep -A 2 CensusTimes.busy times.txt)"
+grep -A 2 'CensusTimes.spun' times.txt | has_line 'held [0-9.]* m\?s in all: ' || fail "an error of what is exact: $(grep -A 2 CensusTimes.spun times.txt)"

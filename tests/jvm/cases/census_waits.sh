@@ -37,8 +37,8 @@ done <waits.out
 [ "$(grep -c '^waited ' waits.out)" = 3 ] && grep -qx ok waits.out || fail "$(tail -n 1 waits.out)"
 owned waitsForMonitor 10
 owned waitsForMethod 10
-grep -F '"place":"CensusWaits.waitsForLock"' waits.json | grep -q '"owner":"main"' || fail "waitsForLock: it was main that kept it: $(grep -F CensusWaits.waitsForLock waits.json)"
-"$JW_COMMAND" locks waits.jfr | grep -A 6 'CensusWaits.waitsForMonitor' | grep -q '^ *behind [0-9.]* m\?s in 10 waits  main$' || fail "the report does not say who kept it"
+grep -F '"place":"CensusWaits.waitsForLock"' waits.json | has_line '"owner":"main"' || fail "waitsForLock: it was main that kept it: $(grep -F CensusWaits.waitsForLock waits.json)"
+"$JW_COMMAND" locks waits.jfr | grep -A 6 'CensusWaits.waitsForMonitor' | has_line '^ *behind [0-9.]* m\?s in 10 waits  main$' || fail "the report does not say who kept it"
 for method in ownsMonitor ownsLock; do
     [ "$(field "$(grep -F "\"place\":\"CensusWaits.$method\"" waits.json)" waits)" = 0 ] || fail "$method waited, who never has to"
 done

@@ -5,7 +5,7 @@
 
 samples() { jaywalk 0 status "$target" | sed -n 's/ samples in .*//p'; }
 sampled() { until [ "$(samples)" -gt "$1" ]; do sleep 0.1; done; }
-idle() { until jaywalk 0 status "$target" | grep -q "^Profiler is not active"; do sleep 0.1; done; }
+idle() { until jaywalk 0 status "$target" | has_line "^Profiler is not active"; do sleep 0.1; done; }
 total() { awk '{ all += $NF } END { print all + 0 }' "$1"; }
 events() { # $1: file; samples in it
     "$JDK/bin/jfr" summary "$1" | awk '$1 == "jdk.ExecutionSample" || $1 == "jdk.NativeMethodSample" { n += $2 } END { print n + 0 }'
@@ -38,7 +38,7 @@ status_is idle <<<"Profiler is not active"
 # A session in memory: graphs of it while it runs, at its end and after it, and more of it later.
 jaywalk 1 dump -f nothing.html "$target"
 says "no samples to write"
-jaywalk 0 start -i 1ms "$target" | grep -q "^Profiling started, samples are kept in memory$" || fail "start: $(cat said.out)"
+jaywalk 0 start -i 1ms "$target" | has_line "^Profiling started, samples are kept in memory$" || fail "start: $(cat said.out)"
 sampled 50
 jaywalk 0 dump -o collapsed "$target" >one
 status_is "running in memory" <<'EOF'
@@ -53,7 +53,7 @@ Dictionaries: classes N in N of N KiB, symbols N in N of N KiB, methods N in N o
 EOF
 sampled $(($(total one) + 50))
 jaywalk 0 dump -o collapsed "$target" >two
-jaywalk 0 dump -f two.html "$target" | grep -qE '^[0-9]+ samples in .*/two.html$' || fail "dump: $(cat said.out)"
+jaywalk 0 dump -f two.html "$target" | has_line -E '^[0-9]+ samples in .*/two.html$' || fail "dump: $(cat said.out)"
 jaywalk 0 stop -o collapsed "$target" >three
 never_falls one two
 never_falls two three
@@ -73,7 +73,7 @@ for page in two.html kept.html; do
 done
 jaywalk 0 dump -o collapsed "$target" >four
 cmp three four || fail "what is kept changed after stop"
-jaywalk 0 resume "$target" | grep -q "^Profiling resumed" || fail "resume: $(cat said.out)"
+jaywalk 0 resume "$target" | has_line "^Profiling resumed" || fail "resume: $(cat said.out)"
 sampled $(($(total four) + 20))
 jaywalk 0 stop -o flat=3 "$target" >text
 grep -q "Hot.hottest" text || fail "the text of stop: $(head -n 3 text)"
@@ -146,7 +146,7 @@ says "ended by itself: cannot"
 grep -q "cannot open the directory" gone.log || fail "the log does not say why: $(cat gone.log)"
 
 # Asking changes nothing and needs no session.
-jaywalk 0 list "$target" | grep -qx "  cpu" || fail "list: $(cat said.out)"
+jaywalk 0 list "$target" | has_line -x "  cpu" || fail "list: $(cat said.out)"
 jaywalk 0 metrics "$target" >metrics
 awk '/^# HELP / { help[$3] = 1; next } /^# TYPE / { type[$3] = $4; next }
     { name = $1; sub(/[{].*/, "", name)

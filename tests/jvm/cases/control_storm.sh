@@ -73,7 +73,7 @@ check_once ControlSaid files/*.said
 # The JVM's own stderr has what no client was told.
 # What ends by itself, by its timeout, says so there.
 own='^(\[jaywalk\] (Profiling (started|stopped|resumed)|CPU time |Cost: |[0-9]+ samples in )|WARNING: |$)'
-! grep -vE "$own" target.err | grep -q . || fail "stderr: $(grep -vE "$own" target.err | head -n 1)"
+! grep -vE "$own" target.err | has_line . || fail "stderr: $(grep -vE "$own" target.err | head -n 1)"
 
 shopt -s nullglob
 complete=()
@@ -83,7 +83,7 @@ for file in files/*; do
     *-copy.jfr) copies+=("$file") ;;
     *.jfr) complete+=("$file") ;;
     *.collapsed) ! grep -aqvE '^.+ [0-9]+$' "$file" || fail "$file is torn: $(tail -n 1 "$file")" ;;
-    *.html) tail -n 1 "$file" | grep -q '</html>$' || fail "$file is torn" ;;
+    *.html) tail -n 1 "$file" | has_line '</html>$' || fail "$file is torn" ;;
     *.said | */go | */command.answer) ;;
     *) fail "left behind: $file" ;;
     esac

@@ -38,9 +38,9 @@ JW_LIBRARY=${JW_FAULTS_LIBRARY:?}
 export JW_WRONG=$OUT/digits JW_WRONG_SPEED=100 JW_WRONG_REPEAT=20 JW_WRONG_SEED=$SEED
 printf 00000 >"$JW_WRONG"
 begin_target target "-agentpath:$JW_LIBRARY=start,event=cpu,interval=2ms,cstack=vm,file=$OUT/down.jfr" Sums 30 3600
-until jaywalk 0 status "$target" | grep -q '^Walker: vm\( (agct cannot .*)\)\?$'; do sleep 0.15; done
+until jaywalk 0 status "$target" | has_line '^Walker: vm\( (agct cannot .*)\)\?$'; do sleep 0.15; done
 printf 90000 | dd of="$JW_WRONG" conv=notrunc status=none
-until jaywalk 0 status "$target" | grep -q '^Walker: agct (vm was given up '; do sleep 0.15; done
+until jaywalk 0 status "$target" | has_line '^Walker: agct (vm was given up '; do sleep 0.15; done
 jaywalk 0 stop "$target"
 kill "$target"
 wait "$target" || true
@@ -50,4 +50,4 @@ grep -qE '^ +[0-9]+\. a walker was given up for a while: of Java frames, from vm
     fail "no finding of the walker: $(head -n 8 page)"
 grep -qE '^  stepped down +Java frames: vm to agct' page || fail 'no row of the walker that stepped down'
 jaywalk 1 doctor --json --strict down.jfr >json
-finding json | grep -qx walker-down || fail 'no id of the finding'
+finding json | has_line -x walker-down || fail 'no id of the finding'

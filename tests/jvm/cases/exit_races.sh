@@ -184,11 +184,11 @@ judge() { # $1: name, $2: mode, $3: aim
     # Of a start that somebody took back the program's stderr is told, too.
     # Two seconds were not enough on a busy machine: what is there is readable, and the program went its way.
     ! grep -q "$let_go" "$name.err" || echo "$name" >>let-go
-    is_cut "$mode" || ! grep -E "$complaints" "$name.err" | grep -qvE "stopped before it began\$|$let_go" || bad "$name" "$(grep -m 1 -E "$complaints" "$name.err")"
+    is_cut "$mode" || ! grep -E "$complaints" "$name.err" | has_line -vE "stopped before it began\$|$let_go" || bad "$name" "$(grep -m 1 -E "$complaints" "$name.err")"
     if has_report "$mode"; then
         [ -s "$name.hs_err" ] || bad "$name" "no crash report"
-        tail -n 3 "$name.hs_err" | grep -qE "$report_end" || bad "$name" "the crash report is cut off"
-        [ "$mode" != crash ] || grep -A 1 -m 1 '^# Problematic frame' "$name.hs_err" | grep -q libexitlives ||
+        tail -n 3 "$name.hs_err" | has_line -E "$report_end" || bad "$name" "the crash report is cut off"
+        [ "$mode" != crash ] || grep -A 1 -m 1 '^# Problematic frame' "$name.hs_err" | has_line libexitlives ||
             bad "$name" "the crash report blames $(grep -A 1 -m 1 '^# Problematic frame' "$name.hs_err" | tail -n 1)"
         [ "$(sed -n 's/^# \(.*ore dump[a-z ]*\).*/\1/p' "$name.out")" = "$(sed -n 's/^# \(.*ore dump[a-z ]*\).*/\1/p' "plain-$mode.out")" ] ||
             bad "$name" "another word about the core file"
@@ -207,13 +207,13 @@ judge() { # $1: name, $2: mode, $3: aim
             is_cut "$mode" || bad "$name" "left behind: $file"
             [ "$(head -c 3 "$file")" != FLR ] || cut+=("$file")
             ;;
-        */*.html) tail -n 1 "$file" | grep -q '</html>$' || bad "$name" "$file is torn" ;;
+        */*.html) tail -n 1 "$file" | has_line '</html>$' || bad "$name" "$file is torn" ;;
         *) bad "$name" "left behind: $file" ;;
         esac
     done
-    [ ! -e "$name.said" ] || ! grep -avE "(= 0|($clear).*)\$" "$name.said" | grep -aq . ||
+    [ ! -e "$name.said" ] || ! grep -avE "(= 0|($clear).*)\$" "$name.said" | has_line -a . ||
         bad "$name" "answer: $(grep -avE "(= 0|($clear).*)\$" "$name.said" | tail -n 1)"
-    [ ! -e "$name.cli" ] || ! grep -avE "^(0 .*|[13] .*($clear|$gone).*)\$" "$name.cli" | grep -aq . ||
+    [ ! -e "$name.cli" ] || ! grep -avE "^(0 .*|[13] .*($clear|$gone).*)\$" "$name.cli" | has_line -a . ||
         bad "$name" "answer: $(grep -avE "^(0 .*|[13] .*($clear|$gone).*)\$" "$name.cli" | tail -n 1)"
 }
 

@@ -48,7 +48,7 @@ asked=$(count_of jdk.GarbageCollection 'cause = "System.gc\(\)"')
 all=$(count_of jdk.GarbageCollection startTime)
 expect "$all" jdk.GCPhasePause 'name = "GC Pause"'
 # Whoever has generations says of each collection which one it was of; System.gc() is of the old one.
-if events jdk.GCConfiguration | grep -q 'youngCollector = "N/A"'; then
+if events jdk.GCConfiguration | has_line 'youngCollector = "N/A"'; then
     expect 0 jdk.YoungGarbageCollection,jdk.OldGarbageCollection startTime
 else
     expect "$all" jdk.YoungGarbageCollection,jdk.OldGarbageCollection startTime
@@ -56,7 +56,7 @@ else
 fi
 expect "$all" jdk.GCHeapSummary 'when = "After GC"'
 # Of the heap before, collectors that work beside the program say nothing.
-if ! events jdk.GCConfiguration | grep -qE 'oldCollector = "(Z|Shenandoah|ConcurrentMarkSweep)"'; then
+if ! events jdk.GCConfiguration | has_line -E 'oldCollector = "(Z|Shenandoah|ConcurrentMarkSweep)"'; then
     expect "$all" jdk.GCHeapSummary 'when = "Before GC"'
     compare=(Serial Parallel G1)
 fi
@@ -86,7 +86,7 @@ copies=100
 profile classes "event=cpu,classload,file=classes.jfr" Defined $copies
 "$JW_COMMAND" convert -q -e jdk.ClassDefine classes.jfr defined.csv || fail "no class is defined"
 [ "$(grep -c '"Defined$Copy","{""type"":{.*""name"":""Defined$Loader""' defined.csv)" = $copies ] || fail "$(grep -c 'Defined.Copy"' defined.csv) of $copies classes: $(grep -m 2 'Defined.Copy"' defined.csv)"
-grep 'Defined$Copy"' defined.csv | grep -vq 'Defined.main:[0-9]*;Defined$Loader.define:' && fail "it is not told who defines a class: $(grep -m 2 'Defined.Copy"' defined.csv)"
+grep 'Defined$Copy"' defined.csv | has_line -v 'Defined.main:[0-9]*;Defined$Loader.define:' && fail "it is not told who defines a class: $(grep -m 2 'Defined.Copy"' defined.csv)"
 grep -q '"Defined","' defined.csv || fail "the program's own class is not told"
 unloaded=0
 "$JW_COMMAND" convert -q -e jdk.ClassUnload classes.jfr unloaded.csv 2>/dev/null && unloaded=$(grep -c '"Defined$Copy"' unloaded.csv || true)

@@ -17,5 +17,5 @@ grep -qE '^CPU time +[0-9.]+ s by the clock of the process$' short.txt || fail "
 grep -qE '^Unsampled .* short-lived threads, [0-9,]+ of them$' short.txt ||
     fail "no short-lived threads in short.txt"
 grep -qE ' short-\*$' short.txt || fail "no names of short-lived threads in short.txt"
-! "$JW_COMMAND" convert -q short.jfr - --output=collapsed | grep -q 'CPU time' ||
+! "$JW_COMMAND" convert -q short.jfr - --output=collapsed | has_line 'CPU time' ||
     fail "collapsed stacks are samples alone"

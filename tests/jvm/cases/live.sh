@@ -49,9 +49,9 @@ of_collector() { # $1: name, $2: virtual, or nothing, then flags of java
         fail "$name: allocated at $(head -n 1 "$name.times"), the program did it from $first_ms to $last_ms"
 
     "$JW_COMMAND" leaks "$name-first.jfr" "$name.jfr" >"$name.leaks"
-    sed -n '/^By class/,/^By where/p' "$name.leaks" | sed -n 4p | grep -q 'Living$Late\[\]$' ||
+    sed -n '/^By class/,/^By where/p' "$name.leaks" | sed -n 4p | has_line 'Living$Late\[\]$' ||
         fail "$name: leaks does not name what grew: $(head -n 12 "$name.leaks" | tr '\n' '|')"
-    tr '\n' ' ' <"$name.leaks" | grep -q 'allocated at Living.late' || fail "$name: leaks does not name where: $(tail -n 4 "$name.leaks")"
+    tr '\n' ' ' <"$name.leaks" | has_line 'allocated at Living.late' || fail "$name: leaks does not name where: $(tail -n 4 "$name.leaks")"
     "$JW_COMMAND" leaks --json "$name.jfr" >"$name.json"
     grep -q '"class":"Living$Late\[\]","before_bytes":0,' "$name.json" ||
         fail "$name: the first set and the last of one recording do not tell what came between"

@@ -115,7 +115,7 @@ latched() { # $1: name of a run, then arguments of the program
     "$JW_COMMAND" contention --json --top=0 "$name.jfr" >"$name.json" || fail "$name: no report"
     near "$name" "$(of_lock "$name" "$sync")" $(entered "$name.out") 5
     by_victim "$name" park
-    sed -n '/"other_waits":/,$p' "$name.json" | grep '"class":"Locking$Desk"' | grep -q 'LockSupport.parkNanos' ||
+    sed -n '/"other_waits":/,$p' "$name.json" | grep '"class":"Locking$Desk"' | has_line 'LockSupport.parkNanos' ||
         fail "$name: a park for another object is not told: $(cat "$name.json")"
     "$JW_COMMAND" convert -q -e lock --total "$name.jfr" "$name.collapsed"
     grep -q 'AbstractQueuedSynchronizer.acquire.*LockSupport.park' "$name.collapsed" || fail "$name: waits do not stand where they were: $(head -n 3 "$name.collapsed")"
@@ -146,7 +146,7 @@ if [ "$MAJOR" -ge 17 ]; then
 fi
 ! grep 'java.util.concurrent .*not told' reentrant.err || fail "reentrant: what it can tell it does not"
 owner_told() { # $1: name of a run
-    sed -n '/"owners":/,/^"owner_stacks"/p' "$1.json" | grep -q '"class":"java.util.concurrent.locks.ReentrantLock$NonfairSync","thread":"owner"' ||
+    sed -n '/"owners":/,/^"owner_stacks"/p' "$1.json" | has_line '"class":"java.util.concurrent.locks.ReentrantLock$NonfairSync","thread":"owner"' ||
         fail "$1: the owner is not told: $(cat "$1.json")"
     named_by_place "$1" 85
 }
@@ -190,8 +190,8 @@ for name in "${runs[@]}"; do
     echo "$name: $blamed ns blamed on Locking.hold, $((blamed * 100 / owned)) %, $all in all, of $owned for the owner and $total waited"
     [ $((blamed * 100)) -ge $((owned * 85)) ] || fail "$name: of $owned ns that others waited $blamed are on the stack of who kept them waiting"
     [ $((all * 100)) -le $((total * 101)) ] || fail "$name: more time is blamed on owners than was waited"
-    sed -n '/"owner_stacks":/,/^"deadlocks"/p' "$name.json" | grep '"thread":"owner"' | grep -q '"Locking.hold:' || fail "$name: the owner's stack is not that of Locking.hold"
-    sed -n '/"convoys":/,/^"chains"/p' "$name.json" | grep '"most":[34]' | grep -q '"class":"Locking$Shelf","owner":"owner"' || fail "$name: the convoy is not named"
+    sed -n '/"owner_stacks":/,/^"deadlocks"/p' "$name.json" | grep '"thread":"owner"' | has_line '"Locking.hold:' || fail "$name: the owner's stack is not that of Locking.hold"
+    sed -n '/"convoys":/,/^"chains"/p' "$name.json" | grep '"most":[34]' | has_line '"class":"Locking$Shelf","owner":"owner"' || fail "$name: the convoy is not named"
 done
 
 # A deadlock of two, with names, classes and stacks, in the log and in the report; the program ends as if nobody had looked, once the log has it.
@@ -288,7 +288,7 @@ chained() { # $1: name of a run, $2: class of the lock of middle, $3: of last, $
         [ "$(grep -o 'held_at_most_ns":[0-9]*' <<<"$line" | cut -d : -f 2)" -le "$(said "$name" round)" ] || fail "$name: at most is not: $line; $(cat "$name.out")"
 }
 kept_by_last() { # $1: name of a run; what last did has its stack
-    sed -n '/"owner_stacks":/,/^"deadlocks"/p' "$1.json" | grep '"thread":"last"' | grep -q '"Chained.keep:' || fail "$1: what last did is not told: $(cat "$1.json")"
+    sed -n '/"owner_stacks":/,/^"deadlocks"/p' "$1.json" | grep '"thread":"last"' | has_line '"Chained.keep:' || fail "$1: what last did is not told: $(cat "$1.json")"
 }
 # Whom the JVM calls blocked may not have said so yet: half of the gap. Who is parked has.
 chained chain 'Chained$Left' 'Chained$Right' 50 Chained
@@ -349,7 +349,7 @@ kept_by_keepers() { # $1: name of a run, then who waited
         [ "$(sort -u "$1.$who" | wc -l)" = 6 ] || fail "$1: not six waits: $(cat "$1.all.jsonl")"
         awk '$2 != "keeper-" $1 "-" { exit 1 }' "$1.$who" || fail "$1: not the owners that the program knows: $(cat "$1.$who")"
     done
-    sed -n '/"owner_stacks":/,/^"deadlocks"/p' "$1.json" | grep '"thread":"keeper-' | grep -q '"Kept.keep:' || fail "$1: what owners did is not told: $(cat "$1.json")"
+    sed -n '/"owner_stacks":/,/^"deadlocks"/p' "$1.json" | grep '"thread":"keeper-' | has_line '"Kept.keep:' || fail "$1: what owners did is not told: $(cat "$1.json")"
     ! grep '"held_at_least_ns":0,' "$1.json" | grep 'Kept$Shelf' || fail "$1: how long they had it is not told: $(cat "$1.json")"
 }
 kept kept_still 'lock_owned lock_found' 6

@@ -81,7 +81,7 @@ for turn in 1 2; do
     says 'warning: event: no class of the application that was loaded makes a No.Where; code of the JDK is not looked at'
     says 'warning: event: no class of the application that was loaded makes a Order; classes are named with their package, or as **.Order'
 done
-"$JW_COMMAND" convert -q -o collapsed live.jfr - | grep -q 'Made.plain;Made[$]Order' || fail "nothing is told of a program that has long been running"
+"$JW_COMMAND" convert -q -o collapsed live.jfr - | has_line 'Made.plain;Made[$]Order' || fail "nothing is told of a program that has long been running"
 end_target server serves
 if [ "$MAJOR" -ge 11 ]; then
     [ "$(grep -c 'redefined name=Made,' redefined.log)" = 4 ] || fail "the class was not written back: $(grep -c 'name=Made,' redefined.log)"

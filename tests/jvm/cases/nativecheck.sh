@@ -14,7 +14,7 @@ LD_LIBRARY_PATH=$OUT/none profile without "event=cpu,interval=1ms,nativecheck,fi
 grep -q '^\[jaywalk\] warning: nativecheck: native stacks are not compared: libunwind.* cannot be loaded (.*); install libunwind' without.err ||
     fail "it is not said that and why nothing is compared: $(last_words without.err)"
 "$JW_COMMAND" doctor without.jfr >page || fail "no page of a recording without libunwind"
-tr -s ' \n' ' ' <page | grep -q 'native stacks were not compared with libunwind: libunwind' || fail "the doctor does not tell: $(cat page)"
+tr -s ' \n' ' ' <page | has_line 'native stacks were not compared with libunwind: libunwind' || fail "the doctor does not tell: $(cat page)"
 
 # Stacks until so many were compared; in `metrics`, what came of all of them until now.
 compared() { # $1: name, $2: how many in all, then further options of start

@@ -56,7 +56,7 @@ END
 if [ -x "$JDK/bin/javac" ]; then
     compile_java -cp "$JW_JAR" Defaults.java || fail "Defaults does not compile"
     defaults=$("$JDK/bin/java" -cp "$JW_JAR:." Defaults)
-    jaywalk 0 probe check --json "$PROBE_CLASSES/probes/Held.class" | grep -qxF "$defaults" || fail "other defaults than $defaults"
+    jaywalk 0 probe check --json "$PROBE_CLASSES/probes/Held.class" | has_line -xF "$defaults" || fail "other defaults than $defaults"
 else
     skip_part "defaults: this JDK has no javac"
 fi

@@ -22,7 +22,7 @@ probed() { # $1: name, $2: flags of java, $3: mode, then what the mode wants
     run_java "$name" 0 "${LATE_AGENTS[@]}" "${may_load[@]}" "${flags[@]}" -cp "$JW_JAR:$API_CLASSES" probed.Probed "$mode" "$PROBE_CLASSES" "$@"
     cat "$name.out"
     [ "$(tail -n 1 "$name.out")" = ok ] || fail "$name: $(tail -n 1 "$name.out")"
-    ! grep -v 'was taken out' "$name.err" | grep -q '\[jaywalk\]' || fail "$name: $(grep -m 1 '\[jaywalk\]' "$name.err")"
+    ! grep -v 'was taken out' "$name.err" | has_line '\[jaywalk\]' || fail "$name: $(grep -m 1 '\[jaywalk\]' "$name.err")"
 }
 
 c1=-XX:TieredStopAtLevel=1

@@ -41,7 +41,7 @@ until
     "$JW_COMMAND" latency told.jfr 2>/dev/null | grep 'Queued.Task in java.util.concurrent.ThreadPoolExecutor' >told
 do sleep 0.2; done
 jaywalk 0 stop "$server" >out
-"$JW_COMMAND" latency live.jfr | grep -q 'Queued.Task in java.util.concurrent.ThreadPoolExecutor' || fail "nothing is told of a program that has long been running"
+"$JW_COMMAND" latency live.jfr | has_line 'Queued.Task in java.util.concurrent.ThreadPoolExecutor' || fail "nothing is told of a program that has long been running"
 end_target server serves
 if [ "$MAJOR" -ge 11 ]; then
     # Twice written, twice written back.

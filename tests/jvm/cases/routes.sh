@@ -52,7 +52,7 @@ served jdk 'GET /health' 60 Routed.inHealth
 outside jdk Routed.outside
 lasted jdk 'GET /orders/{id}/items' 60 3000000
 lasted jdk 'GET /health' 60 3000000
-"$JW_COMMAND" latency jdk.jfr | grep -q '^ *60 .* GET /health$' || fail "jdk: no row of GET /health: $("$JW_COMMAND" latency jdk.jfr)"
+"$JW_COMMAND" latency jdk.jfr | has_line '^ *60 .* GET /health$' || fail "jdk: no row of GET /health: $("$JW_COMMAND" latency jdk.jfr)"
 
 mkdir servlets polling # which the compiler of JDK 8 does not make
 compile_java -nowarn -d servlets "$(dirname "$LIB")"/servlet/*.java

@@ -22,7 +22,7 @@ jfr_tool "$MAJOR" "$JDK" print --events jdk.InitialSystemProperty,jdk.InitialEnv
 key=
 for pair in db.password '***' api.token '***' SHOP_TOKEN '***' SHOP_DATABASE 'jdbc:mysql://***@host/shop'; do
     if [ -z "$key" ]; then key=$pair && continue; fi
-    grep -F -A 1 "key = \"$key\"" tool.out | grep -qF "value = \"$pair\"" || fail "$key is not told as $pair: $(cat tool.out)"
+    grep -F -A 1 "key = \"$key\"" tool.out | has_line -F "value = \"$pair\"" || fail "$key is not told as $pair: $(cat tool.out)"
     key=
 done
 run_java silent_one 0 -Dnot.secret=here "$(agent_flag "interval=4ms,noargs,file=none.jfr")" Hostile 1 or.here

@@ -62,7 +62,7 @@ filtered=$(run_jfr "${reader#* }" print --events jaywalk.Diagnostics all.jfr | s
 [ "$(statistics all.jfr)" -ge "$told" ] && [ "$(statistics all.jfr)" -le $((told + filtered)) ] || fail "all: $(statistics all.jfr) exceptions in all, and $told were told"
 profile beside 'event=cpu,interval=1ms,exceptions=Thrown$Failed,file=beside.jfr' Thrown platform
 [ "$("$JW_COMMAND" convert -q --event=exception -o csv beside.jfr - | grep -c '"Thrown[$]Failed"')" = 1200 ] || fail "beside: not 1200 exceptions beside samples of CPU time"
-"$JW_COMMAND" convert -q --event=cpu -o collapsed beside.jfr - | grep -q . || fail "beside: no samples of CPU time"
+"$JW_COMMAND" convert -q --event=cpu -o collapsed beside.jfr - | has_line . || fail "beside: no samples of CPU time"
 [ "$(statistics beside.jfr)" -ge "$(awk '{ sum += $2 } END { print sum }' beside.out)" ] || fail "beside: of all exceptions $(statistics beside.jfr) were counted"
 ! grep -q 'secret' all.txt || fail "a message is told: $(grep -m 1 secret all.txt)"
 
@@ -89,7 +89,7 @@ for option in exceptions event; do
     says "warning: $option: no exception was made that No.Where takes"
     says "warning: $option: no exception was made that Below takes; classes are named with their package, or as **.Below"
 done
-"$JW_COMMAND" convert -q -o collapsed live.jfr - | grep -q 'Thrown.plain;Thrown[$]Plain' || fail "nothing is told of a program that has long been running"
+"$JW_COMMAND" convert -q -o collapsed live.jfr - | has_line 'Thrown.plain;Thrown[$]Plain' || fail "nothing is told of a program that has long been running"
 end_target server serves
 if [ "$MAJOR" -ge 11 ]; then
     [ "$(grep -c 'redefined name=java.lang.Throwable,' redefined.log)" = 4 ] || fail "the class was not written back: $(grep -c Throwable redefined.log)"

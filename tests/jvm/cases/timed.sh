@@ -31,7 +31,7 @@ timed interpreter platform -Xint
 grep -qE '^ *2400 .* Timed.work$' platform.txt || fail "no row of Timed.work: $(cat platform.txt)"
 "$JW_COMMAND" latency --json platform.jfr interpreter.jfr >both.json
 [ "$(figure both tiny calls)" = 408000 ] || fail "two recordings do not add up: $(figure both tiny calls)"
-[ "$MAJOR" -lt 25 ] || run_jfr "$JDK" print --events jdk.MethodTiming platform.jfr | grep -q 'invocations = 28[, ]*000' ||
+[ "$MAJOR" -lt 25 ] || run_jfr "$JDK" print --events jdk.MethodTiming platform.jfr | has_line 'invocations = 28[, ]*000' ||
     fail "jdk.MethodTiming does not tell of 28,000 calls"
 whole platform.jfr
 

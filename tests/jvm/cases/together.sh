@@ -72,7 +72,7 @@ locks() {
     owned=$(grep '"thread":"owner"' "$1.owners" | grep -o '"waits":[0-9]*' | head -n 1 | cut -d : -f 2)
     echo "$1 locks: $waits waits, ${owned:-0} have their owner"
     [ $((${owned:-0} * 10)) -ge $((waits * 9)) ] || fail "$1: of $waits waits ${owned:-0} have the owner that the program knows"
-    sed -n '/"owner_stacks":/,/^"deadlocks"/p' "$1.contention" | grep '"thread":"owner"' | grep -q '"Together.hold:' || fail "$1: it is not told that the owner was in Together.hold"
+    sed -n '/"owner_stacks":/,/^"deadlocks"/p' "$1.contention" | grep '"thread":"owner"' | has_line '"Together.hold:' || fail "$1: it is not told that the owner was in Together.hold"
 }
 
 late() {

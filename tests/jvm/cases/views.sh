@@ -12,10 +12,10 @@ names_hottest() { # $1: file
     case $1 in
     *.collapsed) [[ $(hottest_line_of "$1") == *Hot*hottest* ]] ;;
     *.html) grep -q 'hottest' "$1" && grep -q '</html>' "$1" ;;
-    *.tree) grep -m 1 -E '^ +[0-9.]+ % +[1-9][0-9]' "$1" | grep -q 'Hot\.hottest$' ;; # the first with time of its own
-    *.pb.gz) gzip -dcf "$1" | grep -aq 'Hot\.hottest' ;;
+    *.tree) grep -m 1 -E '^ +[0-9.]+ % +[1-9][0-9]' "$1" | has_line 'Hot\.hottest$' ;; # the first with time of its own
+    *.pb.gz) gzip -dcf "$1" | has_line -a 'Hot\.hottest' ;;
     *.otlp) grep -aq 'Hot\.hottest' "$1" ;;
-    *.txt) grep -m 1 -E 'Hot\.|Hot::|Hot/' "$1" | grep -q hottest ;;
+    *.txt) grep -m 1 -E 'Hot\.|Hot::|Hot/' "$1" | has_line hottest ;;
     esac || fail "$1 does not name Hot.hottest as the hottest method"
 }
 
@@ -37,7 +37,7 @@ done
 view_home=$(awk '$1 >= 21 { print $2; exit }' <<<"$READERS")
 if [ -n "$view_home" ]; then
     "$view_home/bin/jfr" view hot-methods hot.jfr >view.out 2>view.err || fail "jfr view: $(tail -n 1 view.out)"
-    grep -m 1 '%' view.out | grep -q 'Hot.hottest' || fail "jfr view hot-methods: $(grep -m 1 '%' view.out)"
+    grep -m 1 '%' view.out | has_line 'Hot.hottest' || fail "jfr view hot-methods: $(grep -m 1 '%' view.out)"
 else
     skip_part "jfr view came with JDK 21, and none of those that read here has it"
 fi
