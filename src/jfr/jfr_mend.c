@@ -374,6 +374,20 @@ static bool take(struct jfr_mender *mender, size_t size_bytes, struct jfr_mended
     return true;
 }
 
+/* Of a chunk behind which no other begins: is it sound as it says it is? Its size then; else 0. One that is not finished has another state. */
+static size_t sound_bytes(struct jfr_mender *mender, uint64_t most_bytes)
+{
+    const uint64_t size_bytes = jfr_big_endian(mender->bytes + SIZE_AT, 8);
+    struct jw_error why = {{0}};
+    struct proof proof;
+
+    return size_bytes > JFR_READER_HEADER_BYTES && size_bytes <= most_bytes &&
+                   is_whole(mender->bytes, size_bytes) &&
+                   prove(mender, (size_t)size_bytes, &proof, &why)
+               ? (size_t)size_bytes
+               : 0;
+}
+
 /* Unpacks the chunk at `at`, where the file is packed; what cannot be unpacked any more is an end like another. */
 static void unpack_chunk(struct jfr_reader *reader, uint64_t at)
 {
@@ -457,6 +471,11 @@ bool jfr_mender_next(struct jfr_mender *mender, struct jfr_mended *mended, struc
         !jfr_reader_read(reader, at, mender->bytes, (size_t)(end - at), err))
         return false;
     mender->start_ns = jfr_big_endian(mender->bytes + START_AT, 8);
+    const size_t whole_bytes = is_open ? sound_bytes(mender, end - at) : 0;
+    if (whole_bytes != 0) {
+        is_open = false;
+        end = at + whole_bytes;
+    }
     /* Behind its last event that can be right, not in one of them. */
     if (is_open &&
         !find_header(mender, at + walk_events(mender->bytes, (size_t)(end - at)).end_bytes, &end,

@@ -123,6 +123,26 @@ Test(mend, chunks_that_began_at_one_moment_are_all_kept)
     cr_assert_eq(result.events, 2 * USUAL);
 }
 
+/* What is no chunk any more behind a whole one is not taken for more of it, whose types would be those of the one that began there. */
+Test(mend, a_whole_chunk_ends_where_it_says_whatever_lies_behind)
+{
+    maker_usual_chunk(&maker, 5);
+    const size_t first_bytes = maker.used_bytes;
+    maker_usual_chunk(&maker, 5);
+    maker.bytes[first_bytes + 67] = 0; /* how its numbers are written */
+    unsigned char *name = memmem(maker.bytes + first_bytes, maker.used_bytes - first_bytes,
+                                 "jdk.ExecutionSample", 19);
+    cr_assert_not_null(name);
+    name[18] = 'x';
+
+    const struct result result = mend(maker.bytes, maker.used_bytes);
+    cr_expect_eq(result.chunks, 1);
+    cr_expect_eq(result.changed, 0);
+    cr_expect_eq(result.events, USUAL);
+    cr_expect_eq(result.kept_bytes, first_bytes);
+    cr_expect_eq(result.lost_bytes, maker.used_bytes - first_bytes);
+}
+
 Test(mend, what_is_whole_stays_as_it_is)
 {
     make_chunks();
