@@ -57,7 +57,7 @@ struct worker {
     struct cli_part part;   /* of its own: what patterns were used is written there */
     struct cli_wish wish;
     struct profile_moments *moments; /* of its chunk; NULL: nobody asks for them */
-    profile_stack_id *stacks;        /* of its profile, as the first's has them: the moments' own */
+    profile_stack_id *stacks;        /* of its profile, as the first's has them */
     uint32_t stack_count;
     struct jfr_reader_chunk given; /* its first chunk, where has_given */
     bool has_given;
@@ -354,24 +354,33 @@ static bool merge(struct worker *worker, struct worker *first)
     if (worker->moments != NULL) {
         worker->stack_count = profile_stack_count(from);
         worker->stacks = jw_alloc(jw_mul_bytes(worker->stack_count, sizeof *worker->stacks));
-        if (worker->stacks == NULL ||
-            !profile_moments_keep_stacks(worker->feeding->sums.wish->moments, worker->stacks))
+        if (worker->stacks == NULL)
             return false;
     }
     return profile_merge(first->feed.profile, from, worker->stacks);
 }
 
-/* Of moments that others than the first have read: stacks as its profile has them. Nobody reads any more. */
-static void resolve(struct feeding *feeding, const struct worker *first)
+/* Of moments that others than the first have read: stacks as its profile has them. Nobody reads any more. False: no memory. */
+static bool resolve(struct feeding *feeding, const struct worker *first, struct worker *others,
+                    unsigned count)
 {
+    struct profile_moments *all = feeding->sums.wish->moments;
+    bool has_memory = true;
+
     for (size_t i = 0; i < feeding->stretch_count; i++) {
         const struct stretch *stretch = &feeding->stretches[i];
         const struct worker *worker = stretch->worker;
 
         if (worker != first)
-            profile_moments_restack(feeding->sums.wish->moments, stretch->first, stretch->end,
-                                    worker->stacks, worker->stack_count);
+            profile_moments_restack(all, stretch->first, stretch->end, worker->stacks,
+                                    worker->stack_count);
     }
+    for (unsigned i = 0; i < count; i++) {
+        has_memory &=
+            others[i].stacks == NULL || profile_moments_keep_stacks(all, others[i].stacks);
+        others[i].stacks = NULL;
+    }
+    return has_memory;
 }
 
 /* What it read becomes that of the first. False: no memory. */
@@ -390,6 +399,7 @@ static void release(struct worker *worker)
 {
     profile_close(worker->feed.profile);
     profile_moments_close(worker->moments);
+    jw_free(worker->stacks);
     jfr_reader_close(worker->view);
     cli_feed_close(&worker->feed);
 }
@@ -442,7 +452,7 @@ static void run(struct worker *first, unsigned jobs, struct jw_error *err)
     for (unsigned i = 0; i < begun; i++)
         has_memory &= join(&others[i], first);
     if (has_memory && !has_failed(first->feeding))
-        resolve(first->feeding, first);
+        has_memory = resolve(first->feeding, first, others, begun);
     for (unsigned i = 0; others != NULL && i < jobs - 1; i++)
         release(&others[i]);
     jw_free(others);
