@@ -122,6 +122,15 @@ struct arch_sender {
 
 JW_SIGNAL_SAFE void arch_sender_read(const void *ucontext, struct arch_sender *out);
 
+/*
+ * Whether the interpreter's code at `pc`, in its next few instructions, takes its bytecode pointer from the slot `bcp_bytes` from the
+ * frame pointer: a call has returned, or was left by an exception. Until then its register, which is that of the sender, holds what the
+ * callee left there, most often the sender of that call. (aarch64: false; nothing is looked for there by that register.)
+ * Source: OpenJDK, generate_return_entry_for, generate_deopt_entry_for and generate_throw_exception in
+ * templateInterpreterGenerator_x86.cpp, JDK 8 to 28.
+ */
+JW_SIGNAL_SAFE bool arch_is_reentered(uintptr_t pc, intptr_t bcp_bytes);
+
 /* What that register holds. */
 enum arch_sender_kind {
     ARCH_SENDER_NONE,

@@ -153,6 +153,11 @@ bool vm_interpreted_is_whole(uintptr_t sp, uintptr_t fp)
     return sp + WORD_BYTES <= fp + (uintptr_t)vm_stack_layout.interpreter_bcp_bytes;
 }
 
+bool vm_interpreted_is_reentered(uintptr_t pc)
+{
+    return arch_is_reentered(pc, vm_stack_layout.interpreter_bcp_bytes);
+}
+
 static JW_SIGNAL_SAFE bool load_slot(uintptr_t fp, intptr_t slot, uintptr_t *out)
 {
     return safe_load_word(fp + (uintptr_t)(slot * (intptr_t)WORD_BYTES), out);

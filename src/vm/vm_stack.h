@@ -108,6 +108,9 @@ JW_SIGNAL_SAFE uint32_t vm_entry_words(uintptr_t fp, struct arch_word words[VM_E
 /* Whether all of the frame at `fp` is there; `sp`: of the thread, interrupted in the interpreter. */
 JW_SIGNAL_SAFE bool vm_interpreted_is_whole(uintptr_t sp, uintptr_t fp);
 
+/* Whether the interpreter's code at `pc` goes on with a frame that is there, and no method is entered: as arch_is_reentered. */
+JW_SIGNAL_SAFE bool vm_interpreted_is_reentered(uintptr_t pc);
+
 /*
  * Reads a frame that the interpreter is building. `entry_sp`: the stack pointer of the caller, as long as it
  * lives in the register of the bytecode pointer. The method is 0 where it is not there yet, and the bci 0.

@@ -106,7 +106,9 @@ void walk_vm_leave_entry(struct walk_vm *walk)
         walk->position = WALK_AT_CALL;
         return;
     }
-    if (!find_sender(walk, &sender) || (walk->regs.fp >= sp && walk->regs.fp < sender.sp))
+    /* Compiled code returns with the stack pointer as it was aligned: on top may lie what any earlier call left there. */
+    if (!find_sender(walk, &sender) || (walk->regs.fp >= sp && walk->regs.fp < sender.sp) ||
+        vm_interpreted_is_reentered(walk->regs.pc))
         return;
     /* While room for locals is made, the return address is in a register. */
     if ((sender.sp > sp && is_caller_by(walk, sender.sp, sp, &caller)) ||

@@ -147,6 +147,13 @@ void arch_sender_read(const void *ucontext, struct arch_sender *out)
     *out = (struct arch_sender){0, 0};
 }
 
+bool arch_is_reentered(uintptr_t pc, intptr_t bcp_bytes)
+{
+    (void)pc;
+    (void)bcp_bytes;
+    return false;
+}
+
 enum arch_sender_kind arch_sender_in(uintptr_t begin, uintptr_t pc)
 {
     (void)begin;

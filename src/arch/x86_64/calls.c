@@ -61,6 +61,22 @@ enum arch_sender_kind arch_sender_in(uintptr_t begin, uintptr_t pc)
     return kind;
 }
 
+/* What is entered restores the stack pointer and forgets the last one before: 17 bytes. */
+#define REENTRY_BYTES_MAX ((size_t)24)
+
+bool arch_is_reentered(uintptr_t pc, intptr_t bcp_bytes)
+{
+    const uint8_t load[] = {0x4c, 0x8b, 0x6d, (uint8_t)bcp_bytes}; /* mov bcp_bytes(%rbp),%r13 */
+    uint8_t code[REENTRY_BYTES_MAX];
+
+    if (bcp_bytes < INT8_MIN || bcp_bytes > INT8_MAX || !safe_load_bytes(code, pc, sizeof code))
+        return false;
+    for (size_t at = 0; at + sizeof load <= sizeof code; at++)
+        if (memcmp(code + at, load, sizeof load) == 0)
+            return true;
+    return false;
+}
+
 /*
  * A method of the interpreter returns so, behind leave; what stands in brackets is of JDK 25:
  *

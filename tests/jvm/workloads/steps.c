@@ -52,6 +52,8 @@ static struct {
     struct jaywalk_frame last[DEPTH];
     int last_count; /* 0: not known */
     uintptr_t last_pc;
+    uintptr_t compiled_pc; /* where compiled code was last called from; 0: not yet */
+    long left;
 } state;
 
 static uintptr_t seen_pcs[PLACES];
@@ -130,11 +132,41 @@ static bool is_next(const struct jaywalk_frame *frames, int count)
     return false;
 }
 
+/*
+ * Compiled code returns to the interpreter with the stack pointer as it was aligned: below the return address may lie a word (JDK 8 to 17)
+ * of an earlier call, which nobody reads any more. Here it is what is the likeliest to be taken for a caller.
+ */
+static void leave_behind(const greg_t *regs)
+{
+    static const uint8_t restored[] = {0x48, 0x8b, 0x65, 0xf0, 0x48}; /* mov -16(%rbp),%rsp; movq $0,... */
+    uintptr_t *const sp = (uintptr_t *)regs[REG_RSP];
+
+    if (state.compiled_pc == 0 || (uintptr_t)regs[REG_R13] != (uintptr_t)(sp + 2) ||
+        regs[REG_RBP] < regs[REG_R13] ||
+        memcmp((const void *)regs[REG_RIP], restored, sizeof restored) != 0)
+        return;
+    *sp = state.compiled_pc;
+    state.left++;
+}
+
+/* The address to which compiled code is returned to lies on top where it has just called. */
+static void note_compiled(const greg_t *regs, const struct jaywalk_frame *frames, int count)
+{
+    const uintptr_t word = *(const uintptr_t *)regs[REG_RSP];
+
+    if (count > 1 && count == state.last_count + 1 && word >= code_begin && word < code_end &&
+        frames[1].tier == JAYWALK_COMPILED)
+        state.compiled_pc = word;
+}
+
 static void look(void *ucontext, bool is_in_java)
 {
     static struct jaywalk_frame frames[DEPTH];
     const greg_t *regs = ((ucontext_t *)ucontext)->uc_mcontext.gregs;
     unsigned flags = 0;
+
+    if (is_in_java)
+        leave_behind(regs);
     const int count = jaywalk_stack_walk(ucontext, frames, DEPTH, &flags);
 
     state.walked++;
@@ -152,6 +184,8 @@ static void look(void *ucontext, bool is_in_java)
     }
     if (state.is_held_to_last && is_in_java && state.last_count > 0 && !is_next(frames, count))
         tell(OTHER_STACK, regs, frames, count);
+    if (is_in_java && state.last_count > 0)
+        note_compiled(regs, frames, count);
     memcpy(state.last, frames, (size_t)count * sizeof frames[0]);
     state.last_count = count;
 }
@@ -326,7 +360,8 @@ JNIEXPORT void JNICALL Java_Steps_tell(JNIEnv *jni, jclass self)
     (void)self;
     for (int i = 0; i < told_count; i++)
         print_told(&told[i]);
-    printf("steps %ld\nin Java %ld\nwalked %ld\n", state.steps, state.java_steps, state.walked);
+    printf("steps %ld\nin Java %ld\nwalked %ld\nleft behind %ld\n", state.steps,
+           state.java_steps, state.walked, state.left);
     for (int i = 0; i < FAULTS; i++)
         printf("%s %ld\n", fault_texts[i], state.faults[i]);
     fflush(stdout);

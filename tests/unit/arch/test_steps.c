@@ -243,6 +243,35 @@ Test(arch_steps, an_argument_is_stored_from_the_instruction_on_that_stores_it)
     cr_expect(!arch_is_argument_stored(begin, begin + 16, -0x30 - 256));
 }
 
+/* As the interpreter of these JDKs is entered again; the code of two is as it was generated. */
+Test(arch_steps, the_interpreter_is_entered_again_where_it_is_about_to_load_its_bytecode_pointer,
+     .init = install_fault_handler)
+{
+    static const uint8_t by_17[64] = {
+        0x48, 0x8b, 0x65, 0xf0,                         /* mov -16(%rbp),%rsp */
+        0x48, 0xc7, 0x45, 0xf0, 0x00, 0x00, 0x00, 0x00, /* movq $0,-16(%rbp) */
+        0x4c, 0x8b, 0x6d, 0xc0,                         /* mov -64(%rbp),%r13 */
+        0x4c, 0x8b, 0x75, 0xc8,                         /* mov -56(%rbp),%r14 */
+    };
+    static const uint8_t by_25[64] = {
+        0x48, 0x8b, 0x4d, 0xf0,                         /* mov -16(%rbp),%rcx */
+        0x48, 0x8d, 0x64, 0xcd, 0x00,                   /* lea (%rbp,%rcx,8),%rsp */
+        0x48, 0xc7, 0x45, 0xf0, 0x00, 0x00, 0x00, 0x00, /* movq $0,-16(%rbp) */
+        0x4c, 0x8b, 0x6d, 0xc0,                         /* mov -64(%rbp),%r13 */
+    };
+    /* A method's entry: the return address is popped, locals are made room for. */
+    static const uint8_t entry[64] = {0x58, 0x41, 0x55, 0x6a, 0x00, 0x4c, 0x8b, 0x6b, 0x08};
+
+    cr_expect(arch_is_reentered((uintptr_t)by_17, -64));
+    cr_expect(arch_is_reentered((uintptr_t)by_17 + 12, -64), "at the load itself");
+    cr_expect(!arch_is_reentered((uintptr_t)by_17 + 16, -64), "behind it");
+    cr_expect(arch_is_reentered((uintptr_t)by_25, -64));
+    cr_expect(!arch_is_reentered((uintptr_t)by_17, -72), "another slot");
+    cr_expect(!arch_is_reentered((uintptr_t)by_17, -64 - 256), "no such slot");
+    cr_expect(!arch_is_reentered((uintptr_t)entry, -64));
+    cr_expect(!arch_is_reentered(4096, -64), "nothing is there");
+}
+
 Test(arch_steps, a_word_that_aligns_the_stack_for_a_call_is_no_return_address)
 {
     /* mov (%rsp),%rdi; sub $8,%rsp; call; add $8,%rsp; jmp */
