@@ -1,7 +1,7 @@
 # A thread that is stopped behind each of its instructions: at each of the JVM's code its stack reaches the thread's root, and differs from the
 # one before by a call or a return at most.
 [ "$(uname -m)" = x86_64 ] || not_run "the processor's trap flag is of x86-64"
-case $MAJOR in 17 | 25) ;; *) not_run "the code of JDK $MAJOR was not gone through instruction by instruction" ;; esac
+case $MAJOR in 17 | 21 | 25) ;; *) not_run "the code of JDK $MAJOR was not gone through instruction by instruction" ;; esac
 [ -f "$JW_JAR" ] || not_run "no $JW_JAR: no JDK here compiles for JDK 8"
 
 at_least() { # $1: mode, $2: what, $3: how many prove something

@@ -102,8 +102,11 @@ static void tell(enum fault fault, const greg_t *regs, const struct jaywalk_fram
                         .count = count,
                         .last_count = state.last_count};
     memcpy(to->words, (const void *)to->sp, sizeof to->words);
-    memcpy(to->before, (const char *)pc - BYTES_BEFORE, BYTES_BEFORE);
-    memcpy(to->behind, (const char *)pc, BYTES_BEHIND);
+    /* Native code may lie at the very edge of what is mapped. */
+    if (pc >= code_begin + BYTES_BEFORE && pc + BYTES_BEHIND <= code_end) {
+        memcpy(to->before, (const char *)pc - BYTES_BEFORE, BYTES_BEFORE);
+        memcpy(to->behind, (const char *)pc, BYTES_BEHIND);
+    }
     for (int i = 0; i < 4; i++) {
         to->methods[i] = i < count ? frames[i].method : 0;
         to->last_methods[i] = i < state.last_count ? state.last[i].method : 0;
@@ -138,7 +141,8 @@ static bool is_next(const struct jaywalk_frame *frames, int count)
  */
 static void leave_behind(const greg_t *regs)
 {
-    static const uint8_t restored[] = {0x48, 0x8b, 0x65, 0xf0, 0x48}; /* mov -16(%rbp),%rsp; movq $0,... */
+    static const uint8_t restored[] = {0x48, 0x8b, 0x65, 0xf0,
+                                       0x48}; /* mov -16(%rbp),%rsp; movq $0,... */
     uintptr_t *const sp = (uintptr_t *)regs[REG_RSP];
 
     if (state.compiled_pc == 0 || (uintptr_t)regs[REG_R13] != (uintptr_t)(sp + 2) ||
@@ -360,8 +364,8 @@ JNIEXPORT void JNICALL Java_Steps_tell(JNIEnv *jni, jclass self)
     (void)self;
     for (int i = 0; i < told_count; i++)
         print_told(&told[i]);
-    printf("steps %ld\nin Java %ld\nwalked %ld\nleft behind %ld\n", state.steps,
-           state.java_steps, state.walked, state.left);
+    printf("steps %ld\nin Java %ld\nwalked %ld\nleft behind %ld\n", state.steps, state.java_steps,
+           state.walked, state.left);
     for (int i = 0; i < FAULTS; i++)
         printf("%s %ld\n", fault_texts[i], state.faults[i]);
     fflush(stdout);
