@@ -269,6 +269,24 @@ static JW_SIGNAL_SAFE bool is_comparison(uint8_t opcode)
            opcode == 0xa8 || opcode == 0xa9;
 }
 
+/* Those of the x87 (d8 to df) write no general register but rax, and memory by some of d9, db, dd and df. Source: Intel SDM, volume 2,
+ * appendix A.5. */
+static JW_SIGNAL_SAFE bool do_x87(struct machine *machine, struct parts *parts, size_t at)
+{
+    const unsigned what = parts->bytes[at] >> 3 & 7;
+
+    read_operand(machine, parts, at);
+    if (parts->is_register) {
+        if (parts->opcode == 0xdf && parts->modrm == 0xe0) /* fnstsw %ax */
+            lose(machine, 1u << RAX);
+        return true;
+    }
+    const bool is_load =
+        (parts->opcode & 1) == 0 || what == 0 || what == 5 || (what == 4 && parts->opcode != 0xdb);
+
+    return is_load || !parts->is_addr_known || store(machine, parts->addr, 0, false);
+}
+
 /* One of the first map. False: the machine cannot tell what it does. */
 static JW_SIGNAL_SAFE bool do_first_map(struct machine *machine, struct parts *parts, size_t at)
 {
@@ -303,6 +321,8 @@ static JW_SIGNAL_SAFE bool do_first_map(struct machine *machine, struct parts *p
         set(machine, low, value, !parts->is_short);
         return low != RSP;
     }
+    if ((opcode & 0xf8) == 0xd8)
+        return do_x87(machine, parts, at);
     if (has_operand(opcode)) {
         read_operand(machine, parts, at);
         if (is_comparison(opcode))

@@ -79,6 +79,50 @@ Test(arch_way, a_stub_without_a_frame_returns_below_what_it_pushed)
     }
 }
 
+/* As fpu2long_stub of JDK 8 and 11: push %rsi, push %rcx, sub $0x10,%rsp, fstl 8(%rsp), fld1, fstp %st(1), mov 0xc(%rsp),%eax,
+ * add $0x10,%rsp, pop %rcx, pop %rsi, ret. What the x87 is told by the numbers of rbp and rsp is neither. */
+Test(arch_way, what_the_x87_does_changes_no_register)
+{
+    static const uint8_t bytes[] = {0x56, 0x51, 0x48, 0x83, 0xec, 0x10, 0xdd, 0x54, 0x24,
+                                    0x08, 0xd9, 0xe8, 0xdd, 0xd9, 0x8b, 0x44, 0x24, 0x0c,
+                                    0x48, 0x83, 0xc4, 0x10, 0x59, 0x5e, 0xc3};
+    static const struct {
+        size_t offset, words;
+    } places[] = {{0, 0}, {1, 1}, {2, 2}, {6, 4}, {10, 4}, {12, 4}, {14, 4}, {18, 4}, {22, 2}};
+    const size_t count = put(bytes, sizeof bytes);
+
+    for (size_t i = 0; i < JW_COUNT_OF(places); i++) {
+        const struct arch_regs regs = at(places[i].offset, places[i].words);
+        struct arch_way way;
+
+        cr_assert(follow(&regs, count, &way), "%zu", i);
+        cr_expect(way.is_return && way.is_sure && way.regs.pc == TRUE_PC &&
+                  way.regs.sp == CALLER_SP && way.regs.fp == TRUE_FP);
+    }
+}
+
+/* fstpl (%rsp) over the return address; fnstsw %ax before a jump by rax. */
+Test(arch_way, what_the_x87_stores_is_not_known)
+{
+    static const uint8_t stores[] = {0xdd, 0x1c, 0x24, 0xc3};
+    static const uint8_t loads[] = {0xdd, 0x04, 0x24, 0xc3}; /* fldl (%rsp) */
+    static const uint8_t status[] = {0xdf, 0xe0, 0xff, 0xe0};
+    static const uint8_t other[] = {0xdf, 0xe1, 0xff, 0xe0};
+    struct arch_way way;
+    size_t count = put(stores, sizeof stores);
+    struct arch_regs regs = at(0, 0);
+
+    cr_expect_not(follow(&regs, count, &way));
+    count = put(loads, sizeof loads);
+    cr_expect(follow(&regs, count, &way) && way.regs.pc == TRUE_PC);
+    count = put(status, sizeof status);
+    set(REG_RAX, TRUE_PC);
+    cr_expect_not(follow(&regs, count, &way));
+    count = put(other, sizeof other);
+    set(REG_RAX, TRUE_PC);
+    cr_expect(follow(&regs, count, &way) && way.regs.pc == TRUE_PC);
+}
+
 Test(arch_way, a_jump_through_a_register_leads_where_that_points)
 {
     /* handle_exception_from_callee: mov %rax,0x8(%rbp); leave; pop %rcx; jmp *%rcx */
