@@ -19,9 +19,11 @@
 #include "signals/signals.h"
 
 /* What exit of the JVM waits at most, all in all: for a session to end; and where that means that the graph is drawn which
- * the start named, and of which nothing is on disk before. */
+ * the start named, and of which nothing is on disk before, or the agent's thread works, as far as it is let. */
 #define END_WAIT_NS   (2 * JW_NS_PER_SECOND)
 #define WRITE_WAIT_NS (10 * JW_NS_PER_SECOND)
+#define LOOK_NS       (JW_NS_PER_SECOND / 2)
+#define WORK_SHARE    4 /* at work: a quarter of the time between two looks at least */
 #define OLD_WAIT_NS   JW_NS_PER_SECOND /* for the end of a thread that has nothing left to do */
 
 enum place { PLACE_FREE, PLACE_WAITING, PLACE_AT_WORK, PLACE_DONE };
@@ -47,7 +49,8 @@ static struct {
     /* Those that wait, one at work, two whose end was not taken yet, and the end of the JVM. */
     struct command commands[COMMANDS_WAITING + 4];
     struct os_thread thread;
-    _Atomic uint32_t is_over; /* the end of the JVM waits for nothing more */
+    _Atomic uint32_t is_over;    /* the end of the JVM waits for nothing more */
+    _Atomic uint32_t is_at_work; /* it is waited for longer on that account. Relaxed: a hint */
 } line = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static size_t count_at(enum place place)
@@ -410,16 +413,33 @@ static bool lock_until(uint64_t deadline_ns)
     return true;
 }
 
-/* Exit waits for the session's last file, but not for ever. The thread's struct stays valid either way. */
+/*
+ * Exit waits for the session's last file, but not for ever: not for a thread that is stuck, whatever in, longer than for one that
+ * had nothing left to do; for one that works, or would if it had a processor, as for one that draws. Where this thread comes back late
+ * from its wait, nothing had a processor, and the look says nothing. The thread's struct stays valid either way.
+ */
 static bool await_thread(uint64_t deadline_ns)
 {
-    bool is_gone = os_thread_join(&line.thread, deadline_ns);
+    const uint64_t limit_ns = deadline_ns - END_WAIT_NS + WRITE_WAIT_NS;
+    uint64_t wanted_ns = os_thread_wanted_cpu_ns(&line.thread), now_ns = jw_now_ns();
+    bool goes_on = true, is_drawing = false;
 
-    if (!is_gone && run_is_drawing())
-        is_gone = os_thread_join(&line.thread, deadline_ns - END_WAIT_NS + WRITE_WAIT_NS);
-    if (!is_gone)
-        os_thread_detach(&line.thread);
-    return is_gone;
+    while (goes_on) {
+        const uint64_t until_ns = now_ns + LOOK_NS < limit_ns ? now_ns + LOOK_NS : limit_ns;
+
+        if (os_thread_join(&line.thread, until_ns))
+            return true;
+        const uint64_t wanted_before_ns = wanted_ns;
+        wanted_ns = os_thread_wanted_cpu_ns(&line.thread);
+        now_ns = jw_now_ns();
+        const bool is_at_work = (wanted_ns - wanted_before_ns) * WORK_SHARE >= LOOK_NS ||
+                                now_ns - until_ns >= LOOK_NS / 2;
+        jw_store_relaxed(&line.is_at_work, is_at_work);
+        is_drawing |= run_is_drawing();
+        goes_on = now_ns < limit_ns && (now_ns < deadline_ns || is_at_work || is_drawing);
+    }
+    os_thread_detach(&line.thread);
+    return false;
 }
 
 /* Who comes second waits for the first: the process must not go while the last file is being written. */
@@ -429,7 +449,9 @@ static void await_first(uint64_t deadline_ns)
 
     /* order COMMANDS_OVER: acquires nothing but that the first one is through. */
     while (jw_load_acquire(&line.is_over) == 0 &&
-           jw_now_ns() < deadline_ns + (run_is_drawing() ? WRITE_WAIT_NS - END_WAIT_NS : 0))
+           jw_now_ns() < deadline_ns + (run_is_drawing() || jw_load_relaxed(&line.is_at_work) != 0
+                                            ? WRITE_WAIT_NS - END_WAIT_NS
+                                            : 0))
         (void)nanosleep(&pause, NULL);
 }
 

@@ -182,6 +182,7 @@ static void *run(void *argument)
 
     (void)pthread_setname_np(pthread_self(), thread->name);
     begin_own(tid, thread->label);
+    thread->tid = tid;
     os_wake_post(&thread->begun);
     thread->body(thread->argument);
     end_own(tid);
@@ -256,6 +257,13 @@ bool os_thread_join(struct os_thread *thread, uint64_t deadline_ns)
     pthread_join(thread->handle, NULL);
     thread->is_joinable = false;
     return true;
+}
+
+uint64_t os_thread_wanted_cpu_ns(const struct os_thread *thread)
+{
+    struct os_task_facts facts;
+
+    return os_task_facts(thread->tid, &facts) ? facts.cpu_ns + facts.waited_ns : 0;
 }
 
 void os_thread_detach(struct os_thread *thread)

@@ -29,6 +29,7 @@ struct os_thread {
     struct os_wake ended;
     char name[16];
     const char *label; /* the whole name, the caller's */
+    int tid;           /* set before os_thread_start returns */
     bool is_joinable;
 };
 
@@ -56,6 +57,12 @@ JW_MUST_CHECK bool os_thread_start(struct os_thread *thread, const char *name,
  * given back. False: it still runs and `thread` must stay; try again or os_thread_detach.
  */
 JW_MUST_CHECK bool os_thread_join(struct os_thread *thread, uint64_t deadline_ns);
+
+/*
+ * Time in which the thread was at work so far, or could have been but had no processor (the latter as far as the kernel counts it);
+ * what it slept through or waited for is not in it. 0: it has ended. Context: any.
+ */
+uint64_t os_thread_wanted_cpu_ns(const struct os_thread *thread);
 
 /* Lets the thread end alone. `thread` must stay valid until then. */
 void os_thread_detach(struct os_thread *thread);

@@ -218,6 +218,38 @@ Test(os_thread, the_time_of_threads_of_a_name_never_falls_while_they_begin_and_e
     cr_assert(os_thread_own_cpu_ns("jaywalk nobody") == 0);
 }
 
+static void work_for_50_ms(void *argument)
+{
+    const uint64_t begin_ns = os_thread_own_cpu_ns("jaywalk worker");
+
+    (void)argument;
+    while (os_thread_own_cpu_ns("jaywalk worker") - begin_ns < 50 * JW_NS_PER_MS)
+        ;
+    os_wake_post(&pong);
+    os_wake_wait(&ping, OS_WAKE_NEVER);
+}
+
+Test(os_thread, who_works_wants_a_processor_and_who_waits_does_not)
+{
+    const struct timespec pause = {.tv_nsec = 20 * (long)JW_NS_PER_MS};
+    uint64_t wanted_ns = 0, wanted_before_ns;
+
+    os_wake_init(&ping);
+    os_wake_init(&pong);
+    cr_assert(os_thread_start(&thread, "jaywalk worker", work_for_50_ms, NULL, NULL));
+    os_wake_wait(&pong, OS_WAKE_NEVER);
+    /* It is on its way to its own wait; from there on nothing is added. */
+    do {
+        wanted_before_ns = wanted_ns;
+        nanosleep(&pause, NULL);
+        wanted_ns = os_thread_wanted_cpu_ns(&thread);
+    } while (wanted_ns != wanted_before_ns);
+    cr_expect(wanted_ns >= 50 * JW_NS_PER_MS, "%lu", (unsigned long)wanted_ns);
+    os_wake_post(&ping);
+    cr_assert(os_thread_join(&thread, OS_WAKE_NEVER));
+    cr_expect_eq(os_thread_wanted_cpu_ns(&thread), 0, "it has ended");
+}
+
 #if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 /* Sanitizers, and the emulator that other architectures are tested with, end without address space. */
 Test(os_thread, without_room_for_a_stack_it_says_so)
