@@ -97,9 +97,9 @@ for file in one.jfr two.jfr; do
     check_once ChurnNames $file "$(dirname "$LIB")/workloads/Redefined.java" vm 1
 done
 grep -q 'Redefined[.]' three.collapsed || fail "the last session saw nothing"
-at_least asker.txt samples $((200 * seconds))
+at_least asker.txt samples $((100 * seconds))
 for kind in short-lived hidden redefined; do
-    at_least asker.txt "$kind frames" $((10 * seconds))
+    at_least asker.txt "$kind frames" $((5 * seconds))
 done
 at_least asker.txt 'gone again' $((10 * seconds))
 at_least asker.txt converted $((50 * seconds))

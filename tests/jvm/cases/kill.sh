@@ -6,9 +6,11 @@ span=${KILL_SPAN_MS:-6000}
 at_once=6
 RANDOM=$((SEED + MAJOR))
 
+ms_now() { echo "$((${EPOCHREALTIME//[.,]/} / 1000))"; }
+
 files=()
 kill_one() { # $1: number, $2: moment in ms after its file is there
-    local pid file=kill-$1.jfr
+    local pid file=kill-$1.jfr wanted now began=0
     [ $(($1 % 4)) != 1 ] || file+=.zst
     "$JDK/bin/java" "${JAVA_FLAGS[@]}" "$(agent_flag "event=cpu,interval=10ms,file=$file")" \
         Hot 0 >"kill-$1.out" 2>"kill-$1.err" </dev/null &
@@ -17,8 +19,13 @@ kill_one() { # $1: number, $2: moment in ms after its file is there
         kill -0 "$pid" || return 0
         sleep 0.02
     done
-    sleep "$(printf '%d.%03d' $(($2 / 1000)) $(($2 % 1000)))"
-    echo "kill-$1.jfr $(date +%s%3N)" >"kill-$1.line"
+    # On a busy machine a session has its file long before it begins.
+    wanted=$(($(ms_now) + $2))
+    while now=$(ms_now) && [ "$now" -lt "$wanted" ]; do
+        [ "$began" != 0 ] || [[ $(<"kill-$1.err") != *'Profiling started'* ]] || began=$now
+        sleep "0.$(printf %03d $((wanted - now < 100 ? wanted - now : 100)))"
+    done
+    echo "kill-$1.jfr $now $began $((now - wanted))" >"kill-$1.line"
     kill -KILL "$pid" 2>/dev/null || true
     wait "$pid" 2>/dev/null || true
 }

@@ -1,7 +1,7 @@
 # features=mixed: Java that calls native code that calls Java, a thread that attaches itself, class initialisers, libz, collectors and
 # compilers: whole stacks, frame by frame as the program makes them.
 # once: how native frames are left is tested on each JDK by proof and known.
-profile mixed event=cpu,interval=1ms,features=mixed,file=mixed.jfr -cp "$CLASSES:$JW_JAR" -XX:+UseParallelGC -XX:ParallelGCThreads=2 -Xmn8m Mixed 500
+profile mixed event=cpu,interval=1ms,features=mixed,file=mixed.jfr -cp "$CLASSES:$JW_JAR" -XX:+UseParallelGC -XX:ParallelGCThreads=2 -Xmn8m Mixed 1500
 silent mixed
 if [ "$(nm "$(libjvm)" 2>/dev/null | grep -c JavaCalls)" = 0 ]; then
     skip_part "that stacks are frame by frame as they should be: this JDK's libjvm has no symbols"

@@ -62,12 +62,14 @@ final class MixedStacks {
         problems.finish(told.toString());
     }
 
-    /** From the first measured sample on: before, rows of libraries may be missing. */
+    /** From the first measured sample to the last: before, rows of libraries may be missing, and behind it the JVM goes. */
     private static void look(String file, List<RecordedEvent> samples, Map<String, Integer> counts, Problems problems) {
         Instant since = Instant.MAX;
+        Instant until = Instant.MIN;
         for (RecordedEvent sample : samples) {
-            if (fromRoot(sample).contains("Mixed.measure;") && sample.getStartTime().isBefore(since)) {
-                since = sample.getStartTime();
+            if (fromRoot(sample).contains("Mixed.measure;")) {
+                since = sample.getStartTime().isBefore(since) ? sample.getStartTime() : since;
+                until = sample.getStartTime().isAfter(until) ? sample.getStartTime() : until;
             }
         }
         int all = 0;
@@ -75,7 +77,7 @@ final class MixedStacks {
         String example = "";
         for (RecordedEvent sample : samples) {
             String stack = fromRoot(sample);
-            if (sample.getStartTime().isBefore(since)) {
+            if (sample.getStartTime().isBefore(since) || sample.getStartTime().isAfter(until)) {
                 continue;
             }
             all++;

@@ -9,6 +9,7 @@ import java.util.zip.Deflater;
 public final class Mixed {
     private static final int GARBAGE_BYTES = 256;
     private static final int KEPT = 20_000;
+    private static final int PRESSED = 40; // some ms each: samples of it, however long the rest took
     private static volatile long until;
     private static volatile long sink;
     private static boolean isMeasured;
@@ -98,7 +99,7 @@ public final class Mixed {
         begin(ms);
         attach();
         begin(ms);
-        while (System.nanoTime() < until) {
+        for (int i = 0; i < PRESSED || System.nanoTime() < until; i++) {
             press(from, to);
             litter();
         }

@@ -4,6 +4,7 @@ import java.util.regex.Pattern;
 /** What a workload asks the profiler that samples it, by its Java API: not named, as not every workload has the jar. */
 final class Profiler {
     private static final String API = "io.jaywalk.Jaywalk";
+    private static final Pattern ROTATIONS = metric("jaywalk_generations_total");
     private static final Pattern UNWINDING = metric("jaywalk_memory_bytes\\{subsystem=\"unwinding\"\\}");
 
     private Profiler() {
@@ -41,13 +42,20 @@ final class Profiler {
 
     /**
      * The rows by which native frames are left are built after sampling has begun, and later on a busy machine: what is
-     * sampled before is not what is counted.
+     * sampled before is not what is counted. They are there when the agent's thread has come round once without building any: the turn in which
+     * some were seen may rotate behind that.
      */
     static void awaitRows() throws Exception {
-        for (long before = -1, now = 0; now == 0 || now != before;) {
+        long rows = 0;
+        for (long rotations = 0, now = 0; now == 0 || now < rotations + 2;) {
             Thread.sleep(150);
-            before = now;
-            now = numberIn(execute("metrics"), UNWINDING);
+            String metrics = execute("metrics");
+            long rowsNow = numberIn(metrics, UNWINDING);
+            now = rowsNow == 0 ? 0 : numberIn(metrics, ROTATIONS);
+            if (rowsNow != rows) {
+                rotations = numberIn(metrics, ROTATIONS);
+                rows = rowsNow;
+            }
         }
     }
 }
