@@ -1,9 +1,9 @@
 # Thousands of threads that live for 1 to 15 ms of CPU beside lasting ones: the ledger of CPU time closes
-# within 2 % of the process' own clock, has each figure as samples and kernel have it, and says what of the
-# short threads the kernel's tick left unsampled.
+# with the process' own clock, but for what threads use on their way out, of which the program has its own account;
+# it has each figure as samples and kernel have it, and says what of the short threads the kernel's tick left unsampled.
 # once: it closes by the clocks of the kernel.
 # alone: CPU time of a thousand short threads is held to 2 %.
-profile short event=cpu,interval=10ms,file=short.jfr,chunktime=5s ShortLived 2000 4
+profile short event=cpu,interval=10ms,file=short.jfr,chunktime=5s "${STEADY_COMPILERS[@]}" ShortLived 2000 4
 silent short
 check CpuLedger short.jfr short.out
 whole short.jfr

@@ -6,7 +6,8 @@ import java.util.Random;
 
 /**
  * Thousands of threads that live for 1 to 15 ms of CPU beside long ones, and an account of it: of each long
- * thread, of the short ones together, and of the process by its own clock.
+ * thread, of the short ones together, and of the process by its own clock; "unseen" is what the process used
+ * meanwhile beside what threads had used that live yet, and those that ended when they looked at their clocks last.
  *
  *     java ShortLived THREADS LONG_SECONDS
  */
@@ -17,11 +18,13 @@ final class ShortLived {
 
     static volatile long sink;
     private static long shortNs;
+    private static long lastingNs;
 
     public static void main(String[] args) throws Exception {
         int threads = Integer.parseInt(args[0]);
         long longNs = (long) (Double.parseDouble(args[1]) * 1e9);
         long processBefore = PROCESS.getProcessCpuTime();
+        long liveBefore = Threads.liveNs();
         Thread[] lasting = {
             start("lasting-one", longNs), start("lasting-two", longNs / 2),
         };
@@ -46,14 +49,27 @@ final class ShortLived {
         synchronized (LOCK) {
             Threads.account(-1, shortNs, "short");
         }
-        Threads.account(-2, PROCESS.getProcessCpuTime() - processBefore, "process");
+        // Who waits for a thread goes on before it is gone.
+        while (Threads.tidOf("short-") >= 0 || Threads.tidOf("lasting-") >= 0) {
+            Thread.sleep(10);
+        }
+        long process = PROCESS.getProcessCpuTime() - processBefore;
+        Threads.account(-2, process, "process");
+        synchronized (LOCK) {
+            Threads.account(-3, process - (Threads.liveNs() - liveBefore) - shortNs - lastingNs, "unseen");
+        }
         Threads.printAccounts();
     }
 
     private static Thread start(String name, long cpuNs) {
         Thread thread = new Thread(() -> {
             burn(cpuNs);
-            Threads.account(name);
+            long tid = Threads.currentTid();
+            long used = Threads.cpuNs();
+            Threads.account(tid, used, name);
+            synchronized (LOCK) {
+                lastingNs += used;
+            }
         }, name);
         thread.start();
         return thread;

@@ -40,6 +40,15 @@ final class Threads {
         }
     }
 
+    /** CPU of all live threads of this process, in nanoseconds. */
+    static long liveNs() {
+        long sum = 0;
+        for (String tid : new File("/proc/self/task").list()) {
+            sum += Math.max(0, cpuNsOf(Long.parseLong(tid)));
+        }
+        return sum;
+    }
+
     /** Notes what this thread has used until now. The last thing that a thread does. */
     static void account(String name) {
         account(currentTid(), cpuNs(), name);
