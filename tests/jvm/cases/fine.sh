@@ -6,7 +6,7 @@
 inline='-XX:CompileCommand=dontinline,Calibrated::part*'
 
 profile fine event=cpu,interval=1ms,file=fine.jfr "$inline" Calibrated 8
-check_once Shares fine.jfr fine.out share- 1 8
+check_once Shares fine.jfr fine.out share- 1 25
 whole fine.jfr
 jfr_tool "$MAJOR" "$JDK" print --events jaywalk.Diagnostics fine.jfr
 sent=$(awk '$1 == "cpuSignals" { n = $3 } END { print n + 0 }' tool.out)
