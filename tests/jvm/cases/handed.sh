@@ -54,8 +54,8 @@ whole platform.jfr
 profile graph "event=cpu,interval=5ms,asyncstacks,samples,file=graph.collapsed" Handed platform 40
 stacks graph graph.collapsed 10
 # In little memory, too.
-profile small "event=cpu,interval=5ms,memlimit=40m,asyncstacks,samples,file=small.collapsed" Handed platform 10
-stacks small small.collapsed 3
+profile small "event=cpu,interval=5ms,memlimit=40m,asyncstacks,samples,file=small.collapsed" Handed platform 40
+stacks small small.collapsed 10
 ! grep -q 'left no room' small.err || fail "small: there was no room for the stacks: $(grep 'left no room' small.err)"
 profile plain "event=cpu,interval=5ms,file=plain.jfr" Handed platform 10
 "$JW_COMMAND" convert -q --samples plain.jfr plain.collapsed || fail "plain: no stacks"
