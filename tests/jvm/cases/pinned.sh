@@ -6,7 +6,7 @@
 profile pinned event=cpu,interval=1ms,wall=10ms,file=pinned.jfr -Djdk.virtualThreadScheduler.parallelism=4 Pinned 4 500
 silent pinned
 ledger pinned.jfr
-check_once PinnedThreads pinned.jfr pinned.out "$MAJOR" 1
+check_once PinnedThreads pinned.jfr pinned.out "$MAJOR" 1 10
 profile interpreted event=cpu,interval=1ms,wall=10ms,file=interpreted.jfr -Xint -Djdk.virtualThreadScheduler.parallelism=4 Pinned 4 500
 silent interpreted
-check_once PinnedThreads interpreted.jfr interpreted.out "$MAJOR" 1
+check_once PinnedThreads interpreted.jfr interpreted.out "$MAJOR" 1 10

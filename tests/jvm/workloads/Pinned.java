@@ -5,12 +5,15 @@ import java.util.List;
  * Virtual threads that work and wait where they cannot leave their carrier: in Java that native code called, in the initialiser of a
  * class, and holding a monitor, which pins up to JDK 23; and one that can leave it.
  *
- *     java Pinned ROUNDS WAIT_MS      prints "pinned KIND NUMBER CPU_NANOSECONDS WAIT_NANOSECONDS"
+ *     java Pinned ROUNDS WAIT_MS      prints "pinned KIND NUMBER CPU_NANOSECONDS WAIT_NANOSECONDS STARVED_NANOSECONDS"
  *
- * What each used is read from the clock of its carrier, how long it waited from the wall clock.
+ * What each used is read from the clock of its carrier, how long it waited from the wall clock. It was starved where, shortly
+ * before it began to wait, it ran and had no processor.
  */
 final class Pinned implements Runnable {
     private static final long MS = 1_000_000;
+    /** At the end of a round it works for so long at least after whatever kept it waiting that it did not tell of. */
+    private static final long LAST = 20 * MS;
     private static final CarrierClock CLOCK = new CarrierClock();
 
     /** Initialised by the one thread that works in there. */
@@ -30,6 +33,7 @@ final class Pinned implements Runnable {
     private final long waitMs;
     private long usedNs;
     private long waitedNs;
+    private long starvedNs;
 
     private Pinned(String kind, int rounds, long waitMs) {
         this.kind = kind;
@@ -48,7 +52,8 @@ final class Pinned implements Runnable {
         for (int i = 0; i < threads.size(); i++) {
             Pinned work = works.get(i);
             threads.get(i).join();
-            System.out.println("pinned " + work.kind + " " + threads.get(i).getId() + " " + work.usedNs + " " + work.waitedNs);
+            System.out.println("pinned " + work.kind + " " + threads.get(i).getId() + " " + work.usedNs + " " + work.waitedNs
+                    + " " + work.starvedNs);
         }
     }
 
@@ -80,7 +85,10 @@ final class Pinned implements Runnable {
     void work() {
         for (int i = 0; i < rounds; i++) {
             long begunNs = CLOCK.getAsLong();
-            Virtuals.burn(100 * MS);
+            Virtuals.burn(100 * MS - LAST);
+            long lastNs = System.nanoTime();
+            Virtuals.burn(LAST);
+            starvedNs += Math.max(0, System.nanoTime() - lastNs - LAST);
             usedNs += CLOCK.getAsLong() - begunNs;
             waitedNs += await();
         }
