@@ -17,7 +17,8 @@ import jdk.jfr.consumer.RecordedFrame;
  * not to. In all others each caller stands at a line of the source that calls the frame above it. One stack
  * in a thousand may not, of fewer one, or may have lost its callers; by our own walker one in a hundred may have failed.
  * AsyncGetCallTrace takes what earlier calls have left for callers at times, and then several times within moments:
- * of its stacks one in a thousand of all recordings together, and three of one.
+ * of its stacks one in a thousand of all recordings together, and three of one. Of one recording two may lack callers, however few
+ * samples a machine had the time for.
  *
  *     java KnownStacks Known.java {WALKER recording workload-output}...      WALKER: vm or agct
  */
@@ -164,7 +165,7 @@ final class KnownStacks
         problems.addUnless(wrongStacks <= Math.max(1, (walker.equals("agct") ? MAX_BUNCH : MAX_WRONG) * count),
                            "%s: %d of %d calls cannot be, in %d of %d stacks", file, wrongEdges, edges,
                            wrongStacks, count);
-        problems.addUnless(lost <= MAX_WRONG * count, "%s: %d of %d stacks lack callers", file,
+        problems.addUnless(lost <= Math.max(walker.equals("agct") ? 2 : 0, MAX_WRONG * count), "%s: %d of %d stacks lack callers", file,
                            lost, count);
         return problems.tell(
             String.format("%s: %d stacks: %d compared with JVMTI, %d differ; %d tiers, %d differ, "
