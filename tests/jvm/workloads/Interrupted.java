@@ -11,6 +11,8 @@ import java.util.concurrent.locks.LockSupport;
  * Threads that wait in every way there is, each checking what its wait gave and how long it took, while
  * the profiler's signals come: those of its timers, and more that are sent as if they were. A line of
  * counts for each way: calls, ended with EINTR, with another error, early.
+ *
+ *     java Interrupted MS EVERY_US CALLS SENT      for so long, and until there were so many calls and so many signals of its own
  */
 public final class Interrupted {
     private static final int WAIT_MS = 15;
@@ -24,9 +26,15 @@ public final class Interrupted {
 
     private static native void register();
 
-    private static native void run(int kind, int ms, long forMs, long[] out);
+    private static native void begin(long forMs, long leastCalls, long leastSent);
 
-    private static native long send(long forMs, int everyMicros);
+    private static native boolean isOver();
+
+    private static native void count();
+
+    private static native void run(int kind, int ms, long[] out);
+
+    private static native long send(int everyMicros);
 
     private Interrupted() {
     }
@@ -85,14 +93,14 @@ public final class Interrupted {
         }
     }
 
-    private static void runJava(int kind, long forMs, long[] out) {
-        final long endNanos = System.nanoTime() + forMs * 1_000_000L;
+    private static void runJava(int kind, long[] out) {
         try {
             final Wait wait = javaWait(kind);
-            while (System.nanoTime() < endNanos) {
+            while (!isOver()) {
                 final long startNanos = System.nanoTime();
                 final boolean isGood = wait.call();
                 final long tookNanos = System.nanoTime() - startNanos;
+                count();
                 out[0]++;
                 out[2] += isGood ? 0 : 1;
                 // The JVM counts some of these in whole milliseconds.
@@ -106,7 +114,7 @@ public final class Interrupted {
 
     public static void main(String[] args) throws Exception {
         System.loadLibrary("interrupted");
-        final long forMs = Long.parseLong(args[0]);
+        begin(Long.parseLong(args[0]), Long.parseLong(args[2]), Long.parseLong(args[3]));
         final int everyMicros = Integer.parseInt(args[1]);
         final int all = kinds() + OF_JAVA.length;
         final long[][] counts = new long[all * THREADS_OF_EACH][4];
@@ -117,9 +125,9 @@ public final class Interrupted {
             final Thread thread = new Thread(() -> {
                 register();
                 if (kind < kinds()) {
-                    run(kind, WAIT_MS, forMs, out);
+                    run(kind, WAIT_MS, out);
                 } else {
-                    runJava(kind - kinds(), forMs, out);
+                    runJava(kind - kinds(), out);
                 }
                 done.countDown();
                 // A thread that is gone leaves its number to another.
@@ -131,12 +139,11 @@ public final class Interrupted {
             thread.start();
         }
         final long[] sent = new long[1];
-        final Thread sender = new Thread(() -> sent[0] = send(forMs, everyMicros), "sends");
+        final Thread sender = new Thread(() -> sent[0] = send(everyMicros), "sends");
         sender.start();
         // Uses processor time, so that timers expire, and their signals show what they carry.
-        final long endNanos = System.nanoTime() + forMs * 1_000_000L;
         long sink = 0;
-        while (System.nanoTime() < endNanos) {
+        while (!isOver()) {
             for (int i = 0; i < 100_000; i++) {
                 sink = sink * 31 + i;
             }

@@ -38,6 +38,43 @@ static int64_t now_ns(void)
     return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 }
 
+/* It goes on for a time, and on a machine that has little of it until so much came about. */
+static struct {
+    int64_t end_ns;
+    long calls, sent;
+} least;
+static _Atomic long calls;
+static _Atomic long sent;
+
+static int is_over(void)
+{
+    return now_ns() >= least.end_ns && atomic_load(&calls) >= least.calls && atomic_load(&sent) >= least.sent;
+}
+
+JNIEXPORT void JNICALL Java_Interrupted_begin(JNIEnv *env, jclass class, jlong for_ms, jlong least_calls, jlong least_sent)
+{
+    (void)env;
+    (void)class;
+    least.end_ns = now_ns() + for_ms * MS;
+    least.calls = least_calls;
+    least.sent = least_sent;
+}
+
+JNIEXPORT jboolean JNICALL Java_Interrupted_isOver(JNIEnv *env, jclass class)
+{
+    (void)env;
+    (void)class;
+    return (jboolean)is_over();
+}
+
+/* A call that Java made. */
+JNIEXPORT void JNICALL Java_Interrupted_count(JNIEnv *env, jclass class)
+{
+    (void)env;
+    (void)class;
+    atomic_fetch_add(&calls, 1);
+}
+
 /* What one thread waits on; nothing ever comes but where `wake` says so. */
 struct place {
     int pipe[2];
@@ -308,12 +345,11 @@ JNIEXPORT void JNICALL Java_Interrupted_register(JNIEnv *env, jclass class)
         atomic_store(&tids[slot], (int)syscall(SYS_gettid));
 }
 
-/* Calls until `end_ns`; out: calls, those that ended with EINTR, with another error, early. */
+/* Calls until it is over; out: calls, those that ended with EINTR, with another error, early. */
 JNIEXPORT void JNICALL Java_Interrupted_run(JNIEnv *env, jclass class, jint kind, jint ms,
-                                            jlong for_ms, jlongArray out)
+                                            jlongArray out)
 {
     const struct kind *one = &kinds[kind];
-    const int64_t end_ns = now_ns() + for_ms * MS;
     struct place place;
     struct waker waker = {.place = &place, .ms = ms};
     pthread_t thread;
@@ -323,11 +359,12 @@ JNIEXPORT void JNICALL Java_Interrupted_run(JNIEnv *env, jclass class, jint kind
     open_place(&place, ms);
     if (one->is_woken)
         pthread_create(&thread, NULL, wake, &waker);
-    while (now_ns() < end_ns) {
+    while (!is_over()) {
         const int64_t start_ns = time_of(one->is_by_ticks);
         const int error = one->call(&place, ms);
         const int64_t took_ns = time_of(one->is_by_ticks) - start_ns;
 
+        atomic_fetch_add(&calls, 1);
         counts[0]++;
         counts[1] += error == EINTR;
         counts[2] += error != EINTR && error != one->expected;
@@ -356,18 +393,15 @@ static uintptr_t find_cookie(int *signo)
     return cookie;
 }
 
-/* Sends for `for_ms` to all that registered, each of them about every `every_us`. Signals sent. */
-JNIEXPORT jlong JNICALL Java_Interrupted_send(JNIEnv *env, jclass class, jlong for_ms,
-                                              jint every_us)
+/* Sends until it is over to all that registered, each of them about every `every_us`. Signals sent. */
+JNIEXPORT jlong JNICALL Java_Interrupted_send(JNIEnv *env, jclass class, jint every_us)
 {
-    const int64_t end_ns = now_ns() + for_ms * MS;
     siginfo_t info;
     int signo = 0;
-    jlong sent = 0;
 
     (void)env;
     (void)class;
-    while (now_ns() < end_ns) {
+    while (!is_over()) {
         const uintptr_t cookie = find_cookie(&signo);
 
         for (int round = 0; cookie != 0 && round < 100; round++) {
@@ -379,12 +413,12 @@ JNIEXPORT jlong JNICALL Java_Interrupted_send(JNIEnv *env, jclass class, jlong f
             info.si_pid = getpid();
             info.si_value.sival_ptr = (void *)cookie;
             for (int i = 0; i < count && i < MAX_THREADS; i++)
-                sent += syscall(SYS_rt_tgsigqueueinfo, getpid(), atomic_load(&tids[i]), signo,
-                                &info) == 0;
+                if (syscall(SYS_rt_tgsigqueueinfo, getpid(), atomic_load(&tids[i]), signo, &info) == 0)
+                    atomic_fetch_add(&sent, 1);
             usleep((useconds_t)every_us);
         }
         if (cookie == 0)
             usleep((useconds_t)every_us);
     }
-    return sent;
+    return atomic_load(&sent);
 }
