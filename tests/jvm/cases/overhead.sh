@@ -10,13 +10,14 @@ grep -qE '^\[jaywalk\] overhead: jaywalk took [0-9.]+ % of the CPU time, of 1\.0
 grep -qE '^\[jaywalk\] Cost: [0-9.]+ % of the CPU time of the process: ' cpu.err ||
     fail "the agent does not say what it costs"
 
-# With two clocks, until intervals have been the same for three seconds: by then it is within the budget, and stays.
-run_java both 143 "$(agent_flag event=cpu,interval=250us,wall=1ms,overhead=3%,file=both.jfr)" Costly 500 90000 &
+# With two clocks, until intervals have been the same for four of the costs that it tells, about one a second: by then it is within the budget, and stays.
+run_java both 143 "$(agent_flag event=cpu,interval=250us,wall=1ms,overhead=3%,file=both.jfr)" Costly 500 300000 &
 pid=$!
-for ((left = 60, calm = 0, seen = 0; left > 0 && calm < 3; left--)); do
+for ((left = 200, since = 0, costs = 0, seen = 0; left > 0 && costs - since < 4; left--)); do
     sleep 1
     changes=$(grep -c 'overhead: jaywalk took' both.err || true)
-    calm=$((changes > 0 && changes == seen ? calm + 1 : 0))
+    costs=$("$JW_COMMAND" convert -q -o jsonl -e jaywalk.SelfCost both.jfr - 2>/dev/null | grep -c '"share"' || true)
+    [ "$changes" -gt 0 ] && [ "$changes" = "$seen" ] || since=$costs
     seen=$changes
 done
 pkill -TERM -P "$pid" java || fail "both: it has ended before"
