@@ -17,7 +17,7 @@ grep -qE '^Profiling stopped after ([3-9]|[1-9][0-9]+) seconds: [0-9]+ samples i
 [ "$(stat -c %a called/graph.html)" = 600 ] || fail "file mode $(stat -c %a called/graph.html)"
 grep -q hottest called/graph.html || fail "graph.html shows no method of the program"
 
-jaywalk 0 -d 2 -t -o collapsed -f stacks "$target" >out
+jaywalk 0 -d 4 -t -o collapsed -f stacks "$target" >out
 hot=$(awk '{ n = $NF; all += n } /;Hot.hottest/ { hot += n } END { printf "%d", all ? 100 * hot / all : 0 }' stacks)
 [ "$hot" -ge 50 ] || fail "the hottest method has $hot % of the samples, not four fifths"
 
