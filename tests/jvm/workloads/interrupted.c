@@ -48,10 +48,12 @@ static _Atomic long sent;
 
 static int is_over(void)
 {
-    return now_ns() >= least.end_ns && atomic_load(&calls) >= least.calls && atomic_load(&sent) >= least.sent;
+    return now_ns() >= least.end_ns && atomic_load(&calls) >= least.calls &&
+           atomic_load(&sent) >= least.sent;
 }
 
-JNIEXPORT void JNICALL Java_Interrupted_begin(JNIEnv *env, jclass class, jlong for_ms, jlong least_calls, jlong least_sent)
+JNIEXPORT void JNICALL Java_Interrupted_begin(JNIEnv *env, jclass class, jlong for_ms,
+                                              jlong least_calls, jlong least_sent)
 {
     (void)env;
     (void)class;
@@ -413,7 +415,8 @@ JNIEXPORT jlong JNICALL Java_Interrupted_send(JNIEnv *env, jclass class, jint ev
             info.si_pid = getpid();
             info.si_value.sival_ptr = (void *)cookie;
             for (int i = 0; i < count && i < MAX_THREADS; i++)
-                if (syscall(SYS_rt_tgsigqueueinfo, getpid(), atomic_load(&tids[i]), signo, &info) == 0)
+                if (syscall(SYS_rt_tgsigqueueinfo, getpid(), atomic_load(&tids[i]), signo, &info) ==
+                    0)
                     atomic_fetch_add(&sent, 1);
             usleep((useconds_t)every_us);
         }
