@@ -22,8 +22,12 @@
  * the start named, and of which nothing is on disk before, or the agent's thread works, as far as it is let. */
 #define END_WAIT_NS   (2 * JW_NS_PER_SECOND)
 #define WRITE_WAIT_NS (10 * JW_NS_PER_SECOND)
+/* So long the program waits for a session that begins with the JVM, beyond what it waits anyway, while that thread works. */
+#define BEGIN_WORK_NS (20 * JW_NS_PER_SECOND)
+/* It works where it did for a quarter of the time between two looks, of which the last is that long ago at most. */
 #define LOOK_NS       (JW_NS_PER_SECOND / 2)
-#define WORK_SHARE    4 /* at work: a quarter of the time between two looks at least */
+#define WORK_SHARE    4
+#define WORK_PAUSE_NS (2 * JW_NS_PER_SECOND)
 #define OLD_WAIT_NS   JW_NS_PER_SECOND /* for the end of a thread that has nothing left to do */
 
 enum place { PLACE_FREE, PLACE_WAITING, PLACE_AT_WORK, PLACE_DONE };
@@ -323,8 +327,38 @@ static struct command *take_place(enum states_command what, int *code, struct jw
     return command;
 }
 
-/* The end of a command that was waited for; false: the time is over, and it goes on. */
-static bool await(struct command *command, uint64_t deadline_ns, int *code)
+/* The agent's thread, as whoever waits for it looks at it. */
+struct work {
+    uint64_t wanted_ns; /* os_thread_wanted_cpu_ns of the last look */
+    uint64_t seen_ns;   /* when it was seen at work; 0: not yet */
+};
+
+static struct work first_look(void)
+{
+    return (struct work){.wanted_ns = os_thread_wanted_cpu_ns(&line.thread)};
+}
+
+/* True while it works, or would if it had a processor; also where this thread comes back late from its wait until `until_ns`: nothing had
+ * a processor, and the look says nothing. */
+static bool is_at_work(struct work *work, uint64_t until_ns)
+{
+    const uint64_t wanted_ns = os_thread_wanted_cpu_ns(&line.thread), now_ns = jw_now_ns();
+
+    if ((wanted_ns - work->wanted_ns) * WORK_SHARE >= LOOK_NS || now_ns >= until_ns + LOOK_NS / 2)
+        work->seen_ns = now_ns;
+    work->wanted_ns = wanted_ns;
+    return work->seen_ns != 0 && now_ns - work->seen_ns < WORK_PAUSE_NS;
+}
+
+static uint64_t next_look_ns(uint64_t limit_ns)
+{
+    const uint64_t look_ns = jw_now_ns() + LOOK_NS;
+
+    return look_ns < limit_ns ? look_ns : limit_ns;
+}
+
+/* The end of a command that was waited for; false: the time is over, and it goes on. `is_last`: its place is given up then. */
+static bool await(struct command *command, uint64_t deadline_ns, bool is_last, int *code)
 {
     bool is_done = false;
 
@@ -335,12 +369,29 @@ static bool await(struct command *command, uint64_t deadline_ns, int *code)
         if (is_done) {
             *code = command->code;
             command->place = PLACE_FREE;
-        } else if (is_late) {
+        } else if (is_late && is_last) {
             command->is_awaited = false;
         }
         pthread_mutex_unlock(&line.lock);
     }
     return is_done;
+}
+
+/* The program waits for the session that begins with the JVM, longer while the agent's thread works on that. */
+static bool await_begin(struct command *command, uint64_t wait_ns, int *code)
+{
+    const uint64_t deadline_ns = jw_now_ns() + wait_ns, limit_ns = deadline_ns + BEGIN_WORK_NS;
+    struct work work = first_look();
+
+    for (;;) {
+        const uint64_t until_ns = next_look_ns(limit_ns);
+
+        if (await(command, until_ns, false, code))
+            return true;
+        const bool goes_on = is_at_work(&work, until_ns);
+        if (jw_now_ns() >= limit_ns || (jw_now_ns() >= deadline_ns && !goes_on))
+            return await(command, jw_now_ns(), true, code);
+    }
 }
 
 bool commands_submit(enum states_command what, const struct options *options, uint64_t wait_ns,
@@ -364,14 +415,17 @@ bool commands_submit(enum states_command what, const struct options *options, ui
 
     run_wake();
     *code = 0;
-    if (!is_awaited || await(command, jw_now_ns() + wait_ns, code))
+    const bool is_begin = what == STATES_START && options->is_with_jvm;
+    const uint64_t begun_ns = jw_now_ns();
+    if (!is_awaited || (is_begin ? await_begin(command, wait_ns, code)
+                                 : await(command, begun_ns + wait_ns, true, code)))
         return true;
-    if (what == STATES_START && options->is_with_jvm)
+    if (is_begin)
         agent_log(OPTIONS_LOGLEVEL_WARN,
                   "the session has not begun within %llu s of the JVM, whose program waits no "
                   "longer: what that does until it has begun is not told, nor are locks that it "
                   "waits for since before",
-                  (unsigned long long)(wait_ns / JW_NS_PER_SECOND));
+                  (unsigned long long)((jw_now_ns() - begun_ns) / JW_NS_PER_SECOND));
     else
         agent_log(OPTIONS_LOGLEVEL_INFO, "the command goes on; status tells how far it is");
     return true;
@@ -414,29 +468,24 @@ static bool lock_until(uint64_t deadline_ns)
 }
 
 /*
- * Exit waits for the session's last file, but not for ever: not for a thread that is stuck, whatever in, longer than for one that
- * had nothing left to do; for one that works, or would if it had a processor, as for one that draws. Where this thread comes back late
- * from its wait, nothing had a processor, and the look says nothing. The thread's struct stays valid either way.
+ * Exit waits for the session's last file, but not for ever: for a thread that works as for one that draws, and less for one that is
+ * stuck, whatever in. The thread's struct stays valid either way.
  */
 static bool await_thread(uint64_t deadline_ns)
 {
     const uint64_t limit_ns = deadline_ns - END_WAIT_NS + WRITE_WAIT_NS;
-    uint64_t wanted_ns = os_thread_wanted_cpu_ns(&line.thread), now_ns = jw_now_ns();
+    struct work work = first_look();
     bool goes_on = true, is_drawing = false;
 
     while (goes_on) {
-        const uint64_t until_ns = now_ns + LOOK_NS < limit_ns ? now_ns + LOOK_NS : limit_ns;
+        const uint64_t until_ns = next_look_ns(limit_ns);
 
         if (os_thread_join(&line.thread, until_ns))
             return true;
-        const uint64_t wanted_before_ns = wanted_ns;
-        wanted_ns = os_thread_wanted_cpu_ns(&line.thread);
-        now_ns = jw_now_ns();
-        const bool is_at_work = (wanted_ns - wanted_before_ns) * WORK_SHARE >= LOOK_NS ||
-                                now_ns - until_ns >= LOOK_NS / 2;
-        jw_store_relaxed(&line.is_at_work, is_at_work);
+        const bool works = is_at_work(&work, until_ns);
+        jw_store_relaxed(&line.is_at_work, works);
         is_drawing |= run_is_drawing();
-        goes_on = now_ns < limit_ns && (now_ns < deadline_ns || is_at_work || is_drawing);
+        goes_on = jw_now_ns() < limit_ns && (jw_now_ns() < deadline_ns || works || is_drawing);
     }
     os_thread_detach(&line.thread);
     return false;

@@ -157,7 +157,7 @@ still_compiled deepobjects
 [ "$(grep -c '^  objects .* lost its biased lock' objects.txt)" = "$([ "$MAJOR" -le 11 ] && echo 1 || echo 0)" ] || fail "objects: of biased locks it is said: $(head -n 8 objects.txt)"
 
 # A hold whose end is not told is given up, and so are no others.
-profile stays locks=census,file=stays.jfr CensusLocks stays $virtual
+profile stays locks=census,file=stays.jfr -cp "$CLASSES:$JW_JAR" CensusLocks stays $virtual
 sites stays
 for method in openPerhaps ${virtual:+openVirtually}; do
     line=$(grep -F "\"place\":\"CensusLocks.$method\"" stays.sites)

@@ -1,4 +1,10 @@
 import java.io.File;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.Paths;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -19,6 +25,7 @@ public class Accounts {
     private static boolean isReentrant, isVirtual;
     private static volatile int turn, done, waits;
     private static volatile Object made;
+    private static volatile Path task;
 
     private static void pause(long ms) {
         try {
@@ -51,6 +58,11 @@ public class Accounts {
     }
 
     private static void victim(Account account, int times) {
+        try {
+            task = Paths.get("/proc").resolve(Files.readSymbolicLink(Paths.get("/proc/thread-self"))).resolve("stat");
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
         await(account);
         done = 0;
         for (int i = 0; i < times; i++) {
@@ -62,14 +74,26 @@ public class Accounts {
         }
     }
 
-    private static void untilItWaits(Thread victim) {
-        while (victim.getState() != (isReentrant ? Thread.State.WAITING : Thread.State.BLOCKED)) {
+    /** Whether it stands still in the kernel, too: between what it says of itself and its wait it may be kept from running for long. */
+    private static boolean isAsleep() throws IOException {
+        String stat = new String(Files.readAllBytes(task), StandardCharsets.ISO_8859_1);
+
+        return stat.charAt(stat.lastIndexOf(')') + 2) == 'S';
+    }
+
+    private static void untilItWaits(Thread victim) throws IOException {
+        int still = 0;
+
+        while (still < 3) { // three times in a row; a virtual thread is said to wait when it does
+            boolean waits = victim.getState() == (isReentrant ? Thread.State.WAITING : Thread.State.BLOCKED);
+
             Thread.yield();
+            still = waits && (isVirtual || isAsleep()) ? still + 1 : 0;
         }
         pause(1);
     }
 
-    private static void hold(Account account, Thread victim, int number) {
+    private static void hold(Account account, Thread victim, int number) throws IOException {
         if (isReentrant) {
             account.latch.lock();
             turn = number;

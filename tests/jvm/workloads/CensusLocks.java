@@ -267,16 +267,25 @@ public class CensusLocks {
         expect("interrupted", 0, 0, "ReentrantLock");
     }
 
+    /** Longer than holds are open before the agent looks for their methods, which it does every eight of its turns. */
+    private static void untilLookedFor() {
+        try {
+            if (Profiler.isAsked()) {
+                Profiler.awaitRotations(12);
+            } else {
+                Thread.sleep(12_000);
+            }
+        } catch (Exception e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
     private static void virtuallyWithHoldsThatStay() {
         for (int i = 0; i < 10; i++) {
             openVirtually(false);
             closeVirtually();
         }
-        try {
-            Thread.sleep(6000);
-        } catch (InterruptedException e) {
-            throw new IllegalStateException(e);
-        }
+        untilLookedFor();
         for (int i = 0; i < 10; i++) {
             openVirtually(true);
         }
@@ -291,7 +300,7 @@ public class CensusLocks {
             openPerhaps(false);
             close();
         }
-        Thread.sleep(6000);
+        untilLookedFor();
         for (int i = 0; i < 10; i++) {
             alone();
             openPerhaps(true);

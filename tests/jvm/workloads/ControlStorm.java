@@ -17,6 +17,8 @@ final class ControlStorm {
     static volatile long sink;
     private static volatile boolean isDone;
     private static volatile boolean isCalm;
+    /** Commands of a client at least: of a few there are too few sessions. */
+    private static final int LEAST = 60;
     private static long endNs;
     private static String library;
     private static String directory;
@@ -91,7 +93,7 @@ final class ControlStorm {
         PrintStream said = new PrintStream(directory + "/" + name + ".said", "UTF-8");
         Thread thread = new Thread(() -> {
             Random random = new Random(seed);
-            for (int i = 0; System.nanoTime() < endNs; i++) {
+            for (int i = 0; i < LEAST || System.nanoTime() < endNs; i++) {
                 ask(said, api, ControlCommands.next(random, directory + "/" + name + "-" + i));
                 sleep(random.nextInt(random.nextInt(10) == 0 ? 400 : 60));
             }

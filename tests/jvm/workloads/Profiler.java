@@ -40,6 +40,13 @@ final class Profiler {
         return Long.parseLong(matcher.group(1));
     }
 
+    /** Until the agent's thread has come round so often, each time a second at least behind the last: what it does every few turns is done. */
+    static void awaitRotations(int count) throws Exception {
+        for (long begun = numberIn(execute("metrics"), ROTATIONS); numberIn(execute("metrics"), ROTATIONS) < begun + count;) {
+            Thread.sleep(150);
+        }
+    }
+
     /**
      * The rows by which native frames are left are built after sampling has begun, and later on a busy machine: what is
      * sampled before is not what is counted. They are there when the agent's thread has come round once without building any: the turn in which

@@ -13,7 +13,8 @@ import java.util.concurrent.locks.LockSupport;
 /**
  * Threads that do one thing each, by the first word of their names, until all are told to end: running, sleeping,
  * parked, waiting, blocked, reading (a socket), accepting, selecting. Prints "life LEAST MOST NAME" of each, nanoseconds: by
- * what it knows itself, and by who started it and saw its end; each may have waited for a processor in between.
+ * what it knows itself, and by who started it and saw its end; each may have waited for a processor in between. And "pace MOST":
+ * by how much a thread was late at the most that wanted to run every 10 ms, as the sampler does.
  *
  *     java Waits seconds waiting-threads running-threads
  */
@@ -27,14 +28,30 @@ final class Waits {
             {"sleeping", "parked", "waiting", "blocked", "reading", "accepting", "selecting"};
 
     private static volatile boolean mustEnd;
+    private static volatile boolean isOver;
+    private static long paceNs;
     private static volatile long sink;
 
     private interface Body {
         void run() throws Exception;
     }
 
+    private static void keepPace() {
+        while (!isOver) {
+            long begun = System.nanoTime();
+            try {
+                Thread.sleep(10);
+            } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+            }
+            paceNs = Math.max(paceNs, System.nanoTime() - begun - 10_000_000);
+        }
+    }
+
     public static void main(String[] args) throws Exception {
         int waiting = Integer.parseInt(args[1]);
+        Thread pace = new Thread(Waits::keepPace, "pace");
+        pace.start();
 
         start("sleeping-holder", Waits::hold);
         READY.await();
@@ -48,6 +65,9 @@ final class Waits {
         }
         Thread.sleep(Integer.parseInt(args[0]) * 1000L);
         end();
+        isOver = true;
+        pace.join();
+        System.out.println("pace " + paceNs);
     }
 
     private static Body bodyOf(String kind) throws IOException {
