@@ -13,7 +13,7 @@ FUZZ_SECONDS ?= 3
 ROOM         ?= *
 
 # Guards against what hangs, not budgets: the machine may be busy.
-UNIT_LIMIT_SECONDS := 1200
+UNIT_LIMIT_SECONDS := 3600
 PART_LIMIT_SECONDS := 3600
 JVM_LIMIT_SECONDS  := 7200
 JDKS_LIMIT_SECONDS := 28800
