@@ -25,7 +25,8 @@ void cr_register(struct cr_test *test)
     *end = test;
 }
 
-void cr_fail(bool fatal, const char *file, int line, const char *condition, const char *format, ...)
+void cr_tell_failed(bool fatal, const char *file, int line, const char *condition,
+                    const char *format, ...)
 {
     va_list arguments;
 

@@ -38,8 +38,8 @@ struct cr_test {
 void cr_register(struct cr_test *test);
 
 /* Says why, with the text of the condition and an optional message; ends the test when `fatal`. */
-void cr_fail(bool fatal, const char *file, int line, const char *condition, const char *format, ...)
-    __attribute__((format(printf, 5, 6)));
+void cr_tell_failed(bool fatal, const char *file, int line, const char *condition,
+                    const char *format, ...) __attribute__((format(printf, 5, 6)));
 void cr_skip(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
 
 #define TestSuite(suite_name, ...)                                                                 \
@@ -68,11 +68,12 @@ void cr_skip(const char *format, ...) __attribute__((format(printf, 1, 2), noret
 #define CR_CHECK(fatal, condition, ...)                                                            \
     do {                                                                                           \
         if (!(condition))                                                                          \
-            cr_fail(fatal, __FILE__, __LINE__, #condition, " " __VA_ARGS__);                       \
+            cr_tell_failed(fatal, __FILE__, __LINE__, #condition, " " __VA_ARGS__);                \
     } while (0)
 
-#define cr_assert_fail(...) cr_fail(true, __FILE__, __LINE__, "failure", " " __VA_ARGS__)
-#define cr_fatal(...)       cr_fail(true, __FILE__, __LINE__, "failure", " " __VA_ARGS__)
+#define cr_fail(...)        cr_tell_failed(false, __FILE__, __LINE__, "failure", " " __VA_ARGS__)
+#define cr_assert_fail(...) cr_tell_failed(true, __FILE__, __LINE__, "failure", " " __VA_ARGS__)
+#define cr_fatal(...)       cr_tell_failed(true, __FILE__, __LINE__, "failure", " " __VA_ARGS__)
 #define cr_skip_test(...)   cr_skip(" " __VA_ARGS__)
 #define cr_skip(...)        cr_skip(" " __VA_ARGS__)
 #define cr_log_info(...)    ((void)fprintf(stderr, __VA_ARGS__), (void)fputc('\n', stderr))
