@@ -1,7 +1,6 @@
 /* Which samples have whose stack of who handed their task over under them, in a recording and in a graph, and when none is known. */
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
-#include <criterion/parameterized.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -57,13 +56,18 @@ static void tear_down(void)
 
 TestSuite(recording_tasks, .fini = tear_down, .timeout = 300);
 
-static const enum recording_format formats[] = {RECORDING_JFR, RECORDING_COLLAPSED};
-
-static struct criterion_test_params both(void)
-{
-    return cr_make_param_array(enum recording_format, (void *)(uintptr_t)formats,
-                               JW_COUNT_OF(formats), NULL);
-}
+/* What holds for a recording and for text is two tests. */
+#define TEST_OF_BOTH(name)                                                                         \
+    static void name(enum recording_format format);                                                \
+    Test(recording_tasks, name##_in_a_recording)                                                   \
+    {                                                                                              \
+        name(RECORDING_JFR);                                                                       \
+    }                                                                                              \
+    Test(recording_tasks, name##_in_text)                                                          \
+    {                                                                                              \
+        name(RECORDING_COLLAPSED);                                                                 \
+    }                                                                                              \
+    static void name(enum recording_format format)
 
 /* ---- what happens, each thing a microsecond behind the one before ---- */
 
@@ -230,15 +234,9 @@ static void has(unsigned samples, const char *stack)
 
 /* ---- tests ---- */
 
-ParameterizedTestParameters(recording_tasks, a_task_has_who_handed_it_over_under_it)
+TEST_OF_BOTH(a_task_has_who_handed_it_over_under_it)
 {
-    return both();
-}
-
-ParameterizedTest(enum recording_format *format, recording_tasks,
-                  a_task_has_who_handed_it_over_under_it)
-{
-    set_up(*format);
+    set_up(format);
     hand(1, "order;main");
     hand(2, "refund;main");
     sample("idle;worker");
@@ -250,21 +248,16 @@ ParameterizedTest(enum recording_format *format, recording_tasks,
     sample("idle;worker");
     begin(1);
     sample("run;worker");
-    finish(*format);
+    finish(format);
     has(2, "App.main;App.refund;[handed over];App.worker;App.run");
     has(1, "App.main;App.order;[handed over];App.worker;App.run");
     has(2, "App.worker;App.idle");
     has(1, "App.main;App.wait");
 }
 
-ParameterizedTestParameters(recording_tasks, tasks_go_on_in_later_generations)
+TEST_OF_BOTH(tasks_go_on_in_later_generations)
 {
-    return both();
-}
-
-ParameterizedTest(enum recording_format *format, recording_tasks, tasks_go_on_in_later_generations)
-{
-    set_up(*format);
+    set_up(format);
     hand(7, "order;main");
     turn();
     turn();
@@ -279,20 +272,15 @@ ParameterizedTest(enum recording_format *format, recording_tasks, tasks_go_on_in
     sample("idle;worker");
     turn();
     sample("idle;worker");
-    finish(*format);
+    finish(format);
     has(2, "App.main;App.order;[handed over];App.worker;App.run");
     has(1, "App.main;App.order;[handed over];App.worker;App.last");
     has(2, "App.worker;App.idle");
 }
 
-ParameterizedTestParameters(recording_tasks, one_task_lies_within_another)
+TEST_OF_BOTH(one_task_lies_within_another)
 {
-    return both();
-}
-
-ParameterizedTest(enum recording_format *format, recording_tasks, one_task_lies_within_another)
-{
-    set_up(*format);
+    set_up(format);
     hand(1, "outer;main");
     hand(2, "inner;main");
     begin(1);
@@ -310,21 +298,15 @@ ParameterizedTest(enum recording_format *format, recording_tasks, one_task_lies_
     sample("run;worker");
     end(); /* of one that had begun before there was anybody to notice */
     sample("run;worker");
-    finish(*format);
+    finish(format);
     has(2, "App.main;App.outer;[handed over];App.worker;App.run");
     has(2, "App.main;App.inner;[handed over];App.worker;App.run");
     has(3, "App.worker;App.run");
 }
 
-ParameterizedTestParameters(recording_tasks, where_an_end_was_lost_nothing_is_believed)
+TEST_OF_BOTH(where_an_end_was_lost_nothing_is_believed)
 {
-    return both();
-}
-
-ParameterizedTest(enum recording_format *format, recording_tasks,
-                  where_an_end_was_lost_nothing_is_believed)
-{
-    set_up(*format);
+    set_up(format);
     hand(1, "order;main");
     hand(2, "refund;main");
     begin(1);
@@ -337,64 +319,46 @@ ParameterizedTest(enum recording_format *format, recording_tasks,
     turn();
     begin(2);
     sample("run;worker");
-    finish(*format);
+    finish(format);
     has(1, "App.main;App.order;[handed over];App.worker;App.run");
     has(1, "App.main;App.refund;[handed over];App.worker;App.run");
     has(2, "App.worker;App.idle");
 }
 
-ParameterizedTestParameters(recording_tasks, what_was_lost_before_the_first_take_counts)
+TEST_OF_BOTH(what_was_lost_before_the_first_take_counts)
 {
-    return both();
-}
-
-ParameterizedTest(enum recording_format *format, recording_tasks,
-                  what_was_lost_before_the_first_take_counts)
-{
-    set_up(*format);
+    set_up(format);
     hand(1, "order;main");
     begin(1);
     jw_count(JW_COUNT_TASKS_LOST);
     sample("idle;worker");
-    finish(*format);
+    finish(format);
     has(1, "App.worker;App.idle");
 }
 
-ParameterizedTestParameters(recording_tasks, once_ends_are_not_told_nothing_is_under_anybody)
+TEST_OF_BOTH(once_ends_are_not_told_nothing_is_under_anybody)
 {
-    return both();
-}
-
-ParameterizedTest(enum recording_format *format, recording_tasks,
-                  once_ends_are_not_told_nothing_is_under_anybody)
-{
-    set_up(*format);
+    set_up(format);
     hand(1, "order;main");
     begin(1);
     sample("run;worker");
     turn();
     recording_tasks_over(recording, now_ns + 1);
     sample("idle;worker");
-    finish(*format);
+    finish(format);
     has(1, "App.main;App.order;[handed over];App.worker;App.run");
     has(1, "App.worker;App.idle");
 }
 
-ParameterizedTestParameters(recording_tasks, a_session_that_ends_before_its_first_take_is_over_too)
+TEST_OF_BOTH(a_session_that_ends_before_its_first_take_is_over_too)
 {
-    return both();
-}
-
-ParameterizedTest(enum recording_format *format, recording_tasks,
-                  a_session_that_ends_before_its_first_take_is_over_too)
-{
-    set_up(*format);
+    set_up(format);
     hand(1, "order;main");
     begin(1);
     sample("run;worker");
     recording_tasks_over(recording, now_ns + 1);
     sample("idle;worker");
-    finish(*format);
+    finish(format);
     has(1, "App.main;App.order;[handed over];App.worker;App.run");
     has(1, "App.worker;App.idle");
 }
@@ -420,14 +384,9 @@ Test(recording_tasks, a_graph_that_is_resumed_has_no_task_under_way)
     has(1, "App.worker;App.run");
 }
 
-ParameterizedTestParameters(recording_tasks, a_thread_that_is_gone_has_no_task)
+TEST_OF_BOTH(a_thread_that_is_gone_has_no_task)
 {
-    return both();
-}
-
-ParameterizedTest(enum recording_format *format, recording_tasks, a_thread_that_is_gone_has_no_task)
-{
-    set_up(*format);
+    set_up(format);
     hand(1, "order;main");
     begin(1);
     turn();
@@ -435,21 +394,15 @@ ParameterizedTest(enum recording_format *format, recording_tasks, a_thread_that_
     turn();
     is_thread_gone = false;
     sample("run;worker");
-    finish(*format);
+    finish(format);
     has(1, "App.worker;App.run");
 }
 
-ParameterizedTestParameters(recording_tasks, so_many_tasks_are_kept_and_no_more)
-{
-    return both();
-}
-
-ParameterizedTest(enum recording_format *format, recording_tasks,
-                  so_many_tasks_are_kept_and_no_more)
+TEST_OF_BOTH(so_many_tasks_are_kept_and_no_more)
 {
     const uint64_t not_kept = jw_counter(JW_COUNT_TASKS_NOT_KEPT);
 
-    set_up(*format);
+    set_up(format);
     hand(1, "order;main");
     hand(2, "refund;main");
     hand(131073, "late;main"); /* in place of 1 */
@@ -466,35 +419,23 @@ ParameterizedTest(enum recording_format *format, recording_tasks,
     end();
     begin(2); /* is taken once */
     sample("run;worker");
-    finish(*format);
+    finish(format);
     has(2, "App.worker;App.run");
     has(1, "App.main;App.late;[handed over];App.worker;App.run");
     has(1, "App.main;App.refund;[handed over];App.worker;App.run");
 }
 
-ParameterizedTestParameters(recording_tasks, a_stack_that_was_cut_says_so_where_it_was)
+TEST_OF_BOTH(a_stack_that_was_cut_says_so_where_it_was)
 {
-    return both();
-}
-
-ParameterizedTest(enum recording_format *format, recording_tasks,
-                  a_stack_that_was_cut_says_so_where_it_was)
-{
-    set_up(*format);
+    set_up(format);
     hand(1, "order;main");
     begin(1);
     sample_of(1, "run;worker", STORE_TRUNCATED);
-    finish(*format);
+    finish(format);
     has(1, "App.main;App.order;[handed over];[truncated];App.worker;App.run");
 }
 
-ParameterizedTestParameters(recording_tasks, a_thread_that_waits_in_a_task_has_it_in_all_turns)
-{
-    return both();
-}
-
-ParameterizedTest(enum recording_format *format, recording_tasks,
-                  a_thread_that_waits_in_a_task_has_it_in_all_turns)
+TEST_OF_BOTH(a_thread_that_waits_in_a_task_has_it_in_all_turns)
 {
     struct event_record wall = {.kind = EVENT_WALL_SAMPLE,
                                 .thread_index = 1,
@@ -504,7 +445,7 @@ ParameterizedTest(enum recording_format *format, recording_tasks,
                                 .state = JW_STATE_PARKED};
 
     shows = RECORDING_SHOWS_WALL;
-    set_up(*format);
+    set_up(format);
     hand(1, "order;main");
     begin(1);
     put(&wall, "park;worker", 0);
@@ -513,8 +454,8 @@ ParameterizedTest(enum recording_format *format, recording_tasks,
     wall.kind = EVENT_WALL_IDLE;
     wall.sample_count = 5;
     put(&wall, "", 0);
-    finish(*format);
-    has(*format == RECORDING_JFR ? 2 : 6, "App.main;App.order;[handed over];App.worker;App.park");
+    finish(format);
+    has(format == RECORDING_JFR ? 2 : 6, "App.main;App.order;[handed over];App.worker;App.park");
 }
 
 #define MANY 3000 /* as fit in no first table */
