@@ -44,23 +44,29 @@ struct jw_cost_measured jw_cost_measured_from(const struct jw_cost_times *times,
     return sum;
 }
 
-/* Of one octave; elapsed_ns to the middle of each bucket. */
+/* Of one octave; elapsed_ns to the middle of each bucket, most_ns to the end of it. */
 struct octave {
-    double count, elapsed_ns;
+    double count, elapsed_ns, most_ns;
 };
 
 static struct octave octave_of(const struct jw_cost_times *times, uint32_t index)
 {
-    struct octave sum = {0, 0};
+    struct octave sum = {0, 0, 0};
 
     for (uint32_t i = index * JW_COST_STEPS; i < (index + 1) * JW_COST_STEPS; i++) {
         const double begin_ns = i == 0 ? 0 : (double)jw_cost_bucket_end_ns(i - 1);
+        const double end_ns = (double)jw_cost_bucket_end_ns(i);
 
         sum.count += (double)times->buckets[i];
-        sum.elapsed_ns +=
-            (double)times->buckets[i] * (begin_ns + (double)jw_cost_bucket_end_ns(i)) / 2;
+        sum.elapsed_ns += (double)times->buckets[i] * (begin_ns + end_ns) / 2;
+        sum.most_ns += (double)times->buckets[i] * end_ns;
     }
     return sum;
+}
+
+static double smaller_of(double left, double right)
+{
+    return left < right ? left : right;
 }
 
 static double larger_of(double left, double right)
@@ -79,7 +85,7 @@ uint64_t jw_cost_cpu_ns(const struct jw_cost_times *times, uint64_t *doubt_ns)
         double took_ns = octave.elapsed_ns;
 
         if (measured->count > 0)
-            took_ns = known_ns / (double)measured->count * octave.count;
+            took_ns = smaller_of(known_ns / (double)measured->count * octave.count, octave.most_ns);
         else if (i >= JW_COST_LONG_OCTAVE && count > 0)
             took_ns = cpu_ns / count * octave.count;
         /* What they may have taken at most, or what nobody has seen that they took, whichever is more. */

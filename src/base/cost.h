@@ -118,8 +118,8 @@ struct jw_cost_measured jw_cost_measured_from(const struct jw_cost_times *times,
 
 /*
  * CPU time of all of them, from those that measured it: octave by octave of elapsed time. Of an octave in which none did: elapsed
- * time below JW_COST_LONG_NS; above it, where one waited rather than ran, what the shorter ones took on average. Not more
- * than the elapsed time of all.
+ * time below JW_COST_LONG_NS; above it, where one waited rather than ran, what the shorter ones took on average. Of no octave more
+ * than the elapsed time of those in it, to the ends of their buckets; nor of all.
  * `doubt_ns` (or NULL): by so much it may be wrong, where few or none of an octave of long ones were measured.
  */
 uint64_t jw_cost_cpu_ns(const struct jw_cost_times *times, uint64_t *doubt_ns);

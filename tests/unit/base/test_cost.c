@@ -109,6 +109,20 @@ Test(cost, one_that_took_long_does_not_stand_for_those_that_did_not)
 }
 
 /* They were kept from running, as far as anybody knows; what nobody knows is said. */
+Test(cost, the_measured_do_not_stand_for_more_than_others_of_their_octave_took)
+{
+    /* All but the measured one are at the octave's begin; those that waited leave room in the elapsed time of all. */
+    for (int i = 0; i < 1000; i++)
+        take(1100, 1100, false);
+    take(2000, 2000, true);
+    for (int i = 0; i < 100; i++)
+        take(100000, 100, true);
+    const uint64_t said_ns = jw_cost_cpu_ns(&times, NULL);
+
+    cr_expect(said_ns >= 1000 * 1024 + 100 * 100, "%lu", (unsigned long)said_ns);
+    cr_expect(said_ns <= 1000 * 1280 + 2048 + 100 * 100, "%lu", (unsigned long)said_ns);
+}
+
 Test(cost, long_ones_that_nobody_measured_are_in_doubt)
 {
     uint64_t doubt_ns;
