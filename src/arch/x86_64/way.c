@@ -284,7 +284,14 @@ static JW_SIGNAL_SAFE bool do_x87(struct machine *machine, struct parts *parts, 
     const bool is_load =
         (parts->opcode & 1) == 0 || what == 0 || what == 5 || (what == 4 && parts->opcode != 0xdb);
 
-    return is_load || !parts->is_addr_known || store(machine, parts->addr, 0, false);
+    if (is_load || !parts->is_addr_known)
+        return true;
+    if (what == 6 && (parts->opcode == 0xd9 || parts->opcode == 0xdd))
+        return false; /* fnstenv, fnsave: 28 and 108 bytes */
+    if ((what == 7 && parts->opcode == 0xdb) || (what == 6 && parts->opcode == 0xdf))
+        if (!store(machine, parts->addr + WORD_BYTES, 0, false)) /* 10 bytes */
+            return false;
+    return store(machine, parts->addr, 0, false);
 }
 
 /* One of the first map. False: the machine cannot tell what it does. */

@@ -101,10 +101,13 @@ Test(arch_way, what_the_x87_does_changes_no_register)
     }
 }
 
-/* fstpl (%rsp) over the return address; fnstsw %ax before a jump by rax. */
+/* fstpl (%rsp) over the return address, fstpt -8(%rsp) into it, fnstenv -16(%rsp) over it; fnstsw %ax before a jump by rax. */
 Test(arch_way, what_the_x87_stores_is_not_known)
 {
     static const uint8_t stores[] = {0xdd, 0x1c, 0x24, 0xc3};
+    static const uint8_t wide[] = {0xdb, 0x7c, 0x24, 0xf8, 0xc3};
+    static const uint8_t narrow[] = {0xdd, 0x5c, 0x24, 0xf8, 0xc3}; /* fstpl -8(%rsp) */
+    static const uint8_t environment[] = {0xd9, 0x74, 0x24, 0xf0, 0xc3};
     static const uint8_t loads[] = {0xdd, 0x04, 0x24, 0xc3}; /* fldl (%rsp) */
     static const uint8_t status[] = {0xdf, 0xe0, 0xff, 0xe0};
     static const uint8_t other[] = {0xdf, 0xe1, 0xff, 0xe0};
@@ -113,6 +116,12 @@ Test(arch_way, what_the_x87_stores_is_not_known)
     struct arch_regs regs = at(0, 0);
 
     cr_expect_not(follow(&regs, count, &way));
+    count = put(wide, sizeof wide);
+    cr_expect_not(follow(&regs, count, &way));
+    count = put(environment, sizeof environment);
+    cr_expect_not(follow(&regs, count, &way));
+    count = put(narrow, sizeof narrow);
+    cr_expect(follow(&regs, count, &way) && way.regs.pc == TRUE_PC);
     count = put(loads, sizeof loads);
     cr_expect(follow(&regs, count, &way) && way.regs.pc == TRUE_PC);
     count = put(status, sizeof status);
