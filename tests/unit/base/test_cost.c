@@ -108,7 +108,6 @@ Test(cost, one_that_took_long_does_not_stand_for_those_that_did_not)
     cr_assert(eq(u64, doubt_ns, 0), "all of them were measured");
 }
 
-/* They were kept from running, as far as anybody knows; what nobody knows is said. */
 Test(cost, the_measured_do_not_stand_for_more_than_others_of_their_octave_took)
 {
     /* All but the measured one are at the octave's begin; those that waited leave room in the elapsed time of all. */
@@ -123,6 +122,7 @@ Test(cost, the_measured_do_not_stand_for_more_than_others_of_their_octave_took)
     cr_expect(said_ns <= 1000 * 1280 + 2048 + 100 * 100, "%lu", (unsigned long)said_ns);
 }
 
+/* They were kept from running, as far as anybody knows; what nobody knows is said. */
 Test(cost, long_ones_that_nobody_measured_are_in_doubt)
 {
     uint64_t doubt_ns;
