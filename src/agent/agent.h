@@ -105,15 +105,17 @@ void hooks_refresh_thread_names(JNIEnv *jni);
 
 #define AGENT_THREAD_NAME "jaywalk"
 
-/* commands.c: a command that is done by the agent's thread. Waits for its end at most so long; then, and
- * with an answer that tells of it, it goes on alone, and `code` is 0. False and `err`: not taken. */
+/* commands.c: a command that is done by the agent's thread. Waits for its end at most so long (for a session
+ * that begins with the JVM up to 20 s more, while that thread works); then, and with an answer that tells of it, it goes on alone, and
+ * `code` is 0. False and `err`: not taken. */
 #define COMMANDS_FAILED  200
 #define COMMANDS_BUSY    201 /* nothing was done; try again in a moment */
 #define COMMANDS_WAITING 8   /* at once, at most */
 JW_MUST_CHECK bool commands_submit(enum states_command what, const struct options *options,
                                    uint64_t wait_ns, int *code, struct jw_error *err);
 /* The end of the JVM or of the process: ends the session and writes its last file, in two seconds at most (ten while the
- * graph is drawn that the start named); then the process goes on to its end all the same. Context: any, more than one thread. */
+ * agent's thread works or draws the graph that the start named); then the process goes on to its end all the same. Context: any, more
+ * than one thread. */
 void commands_end(void);
 enum states_state commands_state(void); /* any */
 

@@ -24,7 +24,8 @@
 #define WRITE_WAIT_NS (10 * JW_NS_PER_SECOND)
 /* So long the program waits for a session that begins with the JVM, beyond what it waits anyway, while that thread works. */
 #define BEGIN_WORK_NS (20 * JW_NS_PER_SECOND)
-/* It works where it did for a quarter of the time between two looks, of which the last is that long ago at most. */
+/* It works where it did for a quarter of the time between two looks, of which the last is that long ago at most: who gets stuck is
+ * waited for so long beyond. On a busy machine the waits for a processor of who only polls count as well. */
 #define LOOK_NS       (JW_NS_PER_SECOND / 2)
 #define WORK_SHARE    4
 #define WORK_PAUSE_NS (2 * JW_NS_PER_SECOND)
@@ -329,13 +330,15 @@ static struct command *take_place(enum states_command what, int *code, struct jw
 
 /* The agent's thread, as whoever waits for it looks at it. */
 struct work {
-    uint64_t wanted_ns; /* os_thread_wanted_cpu_ns of the last look */
+    uint64_t wanted_ns; /* os_thread_wanted_cpu_ns of the last look that was told; 0: none was */
+    uint64_t looked_ns; /* when that was */
     uint64_t seen_ns;   /* when it was seen at work; 0: not yet */
 };
 
 static struct work first_look(void)
 {
-    return (struct work){.wanted_ns = os_thread_wanted_cpu_ns(&line.thread)};
+    return (struct work){.wanted_ns = os_thread_wanted_cpu_ns(&line.thread),
+                         .looked_ns = jw_now_ns()};
 }
 
 /* True while it works, or would if it had a processor; also where this thread comes back late from its wait until `until_ns`: nothing had
@@ -344,17 +347,24 @@ static bool is_at_work(struct work *work, uint64_t until_ns)
 {
     const uint64_t wanted_ns = os_thread_wanted_cpu_ns(&line.thread), now_ns = jw_now_ns();
 
-    if ((wanted_ns - work->wanted_ns) * WORK_SHARE >= LOOK_NS || now_ns >= until_ns + LOOK_NS / 2)
+    const bool is_told = work->wanted_ns != 0 && wanted_ns > work->wanted_ns;
+
+    if ((is_told && (wanted_ns - work->wanted_ns) * WORK_SHARE >= now_ns - work->looked_ns) ||
+        now_ns >= until_ns + LOOK_NS / 2)
         work->seen_ns = now_ns;
-    work->wanted_ns = wanted_ns;
+    if (wanted_ns != 0) {
+        work->wanted_ns = wanted_ns;
+        work->looked_ns = now_ns;
+    }
     return work->seen_ns != 0 && now_ns - work->seen_ns < WORK_PAUSE_NS;
 }
 
-static uint64_t next_look_ns(uint64_t limit_ns)
+/* No later than the next of the times at which the wait may be over. */
+static uint64_t next_look_ns(uint64_t deadline_ns, uint64_t limit_ns)
 {
-    const uint64_t look_ns = jw_now_ns() + LOOK_NS;
+    const uint64_t now_ns = jw_now_ns(), end_ns = now_ns < deadline_ns ? deadline_ns : limit_ns;
 
-    return look_ns < limit_ns ? look_ns : limit_ns;
+    return now_ns + LOOK_NS < end_ns ? now_ns + LOOK_NS : end_ns;
 }
 
 /* The end of a command that was waited for; false: the time is over, and it goes on. `is_last`: its place is given up then. */
@@ -384,7 +394,7 @@ static bool await_begin(struct command *command, uint64_t wait_ns, int *code)
     struct work work = first_look();
 
     for (;;) {
-        const uint64_t until_ns = next_look_ns(limit_ns);
+        const uint64_t until_ns = next_look_ns(deadline_ns, limit_ns);
 
         if (await(command, until_ns, false, code))
             return true;
@@ -468,24 +478,24 @@ static bool lock_until(uint64_t deadline_ns)
 }
 
 /*
- * Exit waits for the session's last file, but not for ever: for a thread that works as for one that draws, and less for one that is
- * stuck, whatever in. The thread's struct stays valid either way.
+ * Exit waits for the session's last file, but not for ever: for a thread that works as for one that draws, and less for one that has
+ * been stuck for two seconds, whatever in. The thread's struct stays valid either way.
  */
 static bool await_thread(uint64_t deadline_ns)
 {
     const uint64_t limit_ns = deadline_ns - END_WAIT_NS + WRITE_WAIT_NS;
     struct work work = first_look();
-    bool goes_on = true, is_drawing = false;
+    bool goes_on = true;
 
     while (goes_on) {
-        const uint64_t until_ns = next_look_ns(limit_ns);
+        const uint64_t until_ns = next_look_ns(deadline_ns, limit_ns);
 
         if (os_thread_join(&line.thread, until_ns))
             return true;
         const bool works = is_at_work(&work, until_ns);
         jw_store_relaxed(&line.is_at_work, works);
-        is_drawing |= run_is_drawing();
-        goes_on = jw_now_ns() < limit_ns && (jw_now_ns() < deadline_ns || works || is_drawing);
+        goes_on =
+            jw_now_ns() < limit_ns && (jw_now_ns() < deadline_ns || works || run_is_drawing());
     }
     os_thread_detach(&line.thread);
     return false;

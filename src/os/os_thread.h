@@ -60,7 +60,7 @@ JW_MUST_CHECK bool os_thread_join(struct os_thread *thread, uint64_t deadline_ns
 
 /*
  * Time in which the thread was at work so far, or could have been but had no processor (the latter as far as the kernel counts it);
- * what it slept through or waited for is not in it. 0: it has ended. Context: any.
+ * what it slept through or waited for is not in it. 0: it has ended, or the kernel does not tell. Context: any.
  */
 uint64_t os_thread_wanted_cpu_ns(const struct os_thread *thread);
 
