@@ -279,8 +279,8 @@ chained() { # $1: name of a run, $2: class of the lock of middle, $3: of last, $
         fail "$name: the chain is not told: $(cat "$name.json")"
     chain=$(grep -o '"time_ns":[0-9]*' <<<"$line" | cut -d : -f 2)
     line=$(sed -n '/"owners":/,/^"owner_stacks"/p' "$name.json" | grep -F "\"class\":\"$last\",\"thread\":\"last\"") || fail "$name: the owner is not told: $(cat "$name.json")"
-    echo "$name: a chain of $chain ns of $(said "$name" chain); last had it $(grep -o '"holds".*' <<<"$line"), gap $(said "$name" gap), $(said "$name" least) to $(said "$name" most), round $(said "$name" round)"
-    [ "$chain" -le "$(said "$name" chain)" ] && [ $((chain * 100)) -ge $(($(said "$name" chain) * 75)) ] || fail "$name: the chain is told for $chain ns: $(cat "$name.out")"
+    echo "$name: a chain of $chain ns, $(said "$name" linked) to $(said "$name" chain); last had it $(grep -o '"holds".*' <<<"$line"), gap $(said "$name" gap), $(said "$name" least) to $(said "$name" most), round $(said "$name" round)"
+    [ "$chain" -le "$(said "$name" chain)" ] && [ $((chain * 100)) -ge $(($(said "$name" linked) * 75)) ] || fail "$name: the chain is told for $chain ns: $(cat "$name.out")"
     grep -q '"holds":3,.*"holds_bounded":2,' <<<"$line" || fail "$name: last had it three times, of which two have others before and behind: $line"
     [ "$(grep -o 'held_at_least_ns":[0-9]*' <<<"$line" | cut -d : -f 2)" -le "$(said "$name" most)" ] &&
         [ $(($(grep -o 'held_at_least_ns":[0-9]*' <<<"$line" | cut -d : -f 2) * 100)) -ge $(($(said "$name" gap) * share)) ] || fail "$name: at least is not: $line; $(cat "$name.out")"

@@ -25,7 +25,7 @@ counted=('GET /shop/api/orders/{orderId}/items' 'GET /shop/api/failing/{why}' 'G
 # Of a session behind the one with the pack: what servlets take has its endpoint, and Spring's patterns are gone.
 nothing_left() { # $1: container
     jaywalk 0 start -e cpu -i 1ms --endpoints=servlet -f "$1-later.jfr" "$server" >out
-    until [ "$(samples_so_far)" -ge 300 ]; do sleep 0.15; done
+    until [ "$(samples_so_far)" -ge 1000 ]; do sleep 0.15; done
     jaywalk 0 stop "$server" >out
     jaywalk 0 endpoints -o csv "$1-later.jfr" >later.csv
     grep -q '"GET /shop/api/orders/[a-z]*nna/items",' later.csv || fail "$1: no request by its path: $(cat later.csv)"

@@ -37,6 +37,8 @@ final class ControlSaid {
             + "|this session writes a recording, of which no graph is made here; "
             + "|a handler of the last session has not come back yet; try again later"
             + "|the agent's last thread has not ended yet; try again"
+            + "|the sampler thread of the last run has not ended yet; try again"
+            + "|the thread that watched safepoints in the last run has not ended yet; try again"
             + "|where to\\? Name a file");
 
     private final Map<String, int[]> counts = new TreeMap<>();

@@ -9,7 +9,7 @@ import java.util.concurrent.locks.ReentrantLock;
  * A monitor that nobody has, nor waits for, may be given up by the JVM at any safepoint (JDK 8 and 11), and the next one is another: so one thread is in Object.wait of the last
  * lock from the first round to the last.
  *
- * Printed are, in ns: "chain", for how long first waited while middle did, at most; "gap", the shortest time in which both middle and late are known to have waited for last; "least" and "most",
+ * Printed are, in ns: "chain", for how long first waited while middle did, at most, and "linked", at least; "gap", the shortest time in which both middle and late are known to have waited for last; "least" and "most",
  * the shortest and the longest time for which last had its lock: least from inside, most from outside; "round", the longest time between what others do before and behind it.
  */
 public class Chained {
@@ -100,7 +100,7 @@ public class Chained {
     }
 
     public static void main(String[] args) throws Exception {
-        long chain = 0, gap = Long.MAX_VALUE, least = Long.MAX_VALUE, most = 0, round = 0, ended = 0;
+        long chain = 0, linked = 0, gap = Long.MAX_VALUE, least = Long.MAX_VALUE, most = 0, round = 0, ended = 0;
 
         isLatch = Arrays.asList(args).contains("latch");
         isVirtual = Arrays.asList(args).contains("virtual");
@@ -128,6 +128,7 @@ public class Chained {
             });
             threads.add(first);
             untilItWaits(first);
+            long waits = System.nanoTime();
             pause(GAP_MS);
             long late = System.nanoTime();
             Thread other = start("late", () -> with(RIGHT, () -> { }));
@@ -139,6 +140,7 @@ public class Chained {
                 thread.join();
             }
             chain += got - came;
+            linked += letGo - waits;
             gap = Math.min(gap, late - waited);
             least = Math.min(least, until - since);
             most = Math.max(most, behind - before);
@@ -155,6 +157,7 @@ public class Chained {
             keeper.join();
         }
         System.out.println("chain " + chain);
+        System.out.println("linked " + linked);
         System.out.println("gap " + gap);
         System.out.println("least " + least);
         System.out.println("most " + most);

@@ -15,7 +15,8 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * Tasks that wait for the one thread of an executor, and know how long: handed over in each way that there is, also one object many times, some refused
- * and some removed. Prints how many of each class waited, and how long in all.
+ * and some removed. Prints how many of each class waited, how long in all, and how much of that may be none: a task is not in the queue yet while it is
+ * being handed over, nor any more when its thread has taken it and does not run.
  *
  *     java Queued platform|virtual|serve
  */
@@ -24,19 +25,34 @@ public final class Queued {
     private static final long WORK_MS = 8;
     private static final String PLAIN = "java.util.concurrent.ThreadPoolExecutor";
 
-    /** Class of task and executor -> how many, and nanoseconds. */
+    /** Class of task and executor -> how many, nanoseconds, and those that may be none. */
     private static final Map<String, long[]> WAITS = new TreeMap<>();
+
+    /** When the executor's thread was done with the task before. */
+    private static final ThreadLocal<Long> ENDED_NS = ThreadLocal.withInitial(() -> Long.MIN_VALUE);
 
     private static ThreadFactory factory = Thread::new;
 
     private Queued() {
     }
 
-    private static synchronized void waited(String name, long beginNs) {
-        final long[] one = WAITS.computeIfAbsent(name, key -> new long[2]);
+    private static void waited(String name, long beginNs) {
+        final long nowNs = System.nanoTime();
 
-        one[0]++;
-        one[1] += System.nanoTime() - beginNs;
+        add(name, 1, nowNs - beginNs, nowNs - Math.max(ENDED_NS.get(), beginNs));
+    }
+
+    /** Behind each time that something is handed over. */
+    private static void handed(String name, long beginNs) {
+        add(name, 0, 0, System.nanoTime() - beginNs);
+    }
+
+    private static synchronized void add(String name, long count, long ns, long noneNs) {
+        final long[] one = WAITS.computeIfAbsent(name, key -> new long[3]);
+
+        one[0] += count;
+        one[1] += ns;
+        one[2] += noneNs;
     }
 
     private static void work() {
@@ -45,6 +61,7 @@ public final class Queued {
         } catch (InterruptedException e) {
             throw new IllegalStateException(e);
         }
+        ENDED_NS.set(System.nanoTime());
     }
 
     private static final class Task implements Runnable {
@@ -117,6 +134,7 @@ public final class Queued {
             } catch (InterruptedException e) {
                 throw new IllegalStateException(e);
             }
+            ENDED_NS.set(System.nanoTime());
         }
     }
 
@@ -142,10 +160,21 @@ public final class Queued {
         final ThreadPoolExecutor pool = new ThreadPoolExecutor(1, 1, 1, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), factory);
 
         for (int i = 0; i < TASKS; i++) {
-            pool.execute(new Task());
-            pool.submit(new Called());
-            pool.submit(new Submitted());
-            CompletableFuture.runAsync(new Later(), pool);
+            final Task task = new Task();
+            pool.execute(task);
+            handed("Queued$Task in " + PLAIN, task.beginNs);
+
+            final Called called = new Called();
+            pool.submit(called);
+            handed("Queued$Called in " + PLAIN, called.beginNs);
+
+            final Submitted submitted = new Submitted();
+            pool.submit(submitted);
+            handed("Queued$Submitted in " + PLAIN, submitted.beginNs);
+
+            final Later later = new Later();
+            CompletableFuture.runAsync(later, pool);
+            handed("Queued$Later in " + PLAIN, later.beginNs);
         }
         for (int i = 0; i < TASKS; i++) {
             final long beginNs = System.nanoTime();
@@ -154,6 +183,7 @@ public final class Queued {
                 waited("Queued$$Lambda in " + PLAIN, beginNs);
                 work();
             });
+            handed("Queued$$Lambda in " + PLAIN, beginNs);
         }
         end(pool);
     }
@@ -163,7 +193,10 @@ public final class Queued {
         final Same same = new Same("Queued$Pool", null);
 
         for (int i = 0; i < TASKS; i++) {
+            final long beginNs = System.nanoTime();
+
             pool.execute(same.begin());
+            handed("Queued$Same in Queued$Pool", beginNs);
         }
         end(pool);
     }
@@ -175,11 +208,14 @@ public final class Queued {
         final Same same = new Same("Queued$Pool", mayEnd);
         final Runnable other = () -> waited("Queued$$Lambda in Queued$Pool", System.nanoTime());
 
+        final long beginNs = System.nanoTime();
+
         pool.execute(same.begin()); // is taken at once; two more have room
         while (pool.getQueue().size() != 0 || pool.getActiveCount() == 0) {
             Thread.yield();
         }
         pool.execute(same.begin());
+        handed("Queued$Same in Queued$Pool", beginNs); // of both
         pool.execute(other);
         for (int i = 0; i < 3; i++) {
             try {
@@ -241,6 +277,6 @@ public final class Queued {
         submitter.setName("submitter");
         submitter.start();
         submitter.join();
-        WAITS.forEach((name, one) -> System.out.println(one[0] + " " + one[1] + " " + name));
+        WAITS.forEach((name, one) -> System.out.println(one[0] + " " + one[1] + " " + one[2] + " " + name));
     }
 }
