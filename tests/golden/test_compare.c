@@ -48,7 +48,7 @@ static void tear_down(void)
     cr_expect_eq(rmdir(directory), 0);
 }
 
-TestSuite(compare, .init = set_up, .fini = tear_down, .timeout = 300);
+TestSuite(compare, .init = set_up, .fini = tear_down, .timeout = 1800);
 
 /* Words behind `jaywalk compare`, ended by NULL; what it says on stdout is in `text`. */
 static int compared(const char *const *words)

@@ -175,7 +175,7 @@ static void tear_down(void)
     cr_expect_eq(system(command), 0);
 }
 
-TestSuite(contention, .init = set_up, .fini = tear_down, .timeout = 300);
+TestSuite(contention, .init = set_up, .fini = tear_down, .timeout = 1800);
 
 static void expect_text(const char *text)
 {

@@ -107,7 +107,7 @@ static void tear_down(void)
     cr_expect_eq(system(command), 0);
 }
 
-TestSuite(leaks, .init = set_up, .fini = tear_down, .timeout = 300);
+TestSuite(leaks, .init = set_up, .fini = tear_down, .timeout = 1800);
 
 static void expect_text(const char *text)
 {

@@ -29,7 +29,7 @@ static void tear_down(void)
     cr_expect_eq(rmdir(directory), 0);
 }
 
-TestSuite(ledger_of_a_file, .init = set_up, .fini = tear_down, .timeout = 300);
+TestSuite(ledger_of_a_file, .init = set_up, .fini = tear_down, .timeout = 1800);
 
 static void record(const char *path, unsigned long chunks, unsigned long rounds)
 {

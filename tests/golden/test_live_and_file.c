@@ -1,7 +1,7 @@
 /* A graph made live and one made from the file are equal, byte for byte: how it looks. */
 #include "golden/live_and_file.h"
 
-TestSuite(live_and_file, .init = set_up, .fini = tear_down, .timeout = 300);
+TestSuite(live_and_file, .init = set_up, .fini = tear_down, .timeout = 1800);
 
 Test(live_and_file, are_equal_with_their_defaults)
 {

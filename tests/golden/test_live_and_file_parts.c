@@ -1,7 +1,7 @@
 /* A part of the samples that is counted as they come is the one that the command finds in their file: by thread, state and time. */
 #include "golden/live_and_file.h"
 
-TestSuite(live_and_file_parts, .init = set_up, .fini = tear_down, .timeout = 300);
+TestSuite(live_and_file_parts, .init = set_up, .fini = tear_down, .timeout = 1800);
 
 /* One option or two that let a part in, and what a text says of it. */
 struct part_case {

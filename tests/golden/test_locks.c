@@ -278,7 +278,7 @@ static void tear_down(void)
 
 static char *census_of_page(void);
 
-TestSuite(locks, .init = set_up, .fini = tear_down, .timeout = 300);
+TestSuite(locks, .init = set_up, .fini = tear_down, .timeout = 1800);
 
 static void expect_text(const char *text)
 {

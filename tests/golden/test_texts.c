@@ -42,7 +42,7 @@ static void tear_down(void)
     cr_expect_eq(rmdir(directory), 0);
 }
 
-TestSuite(texts, .init = set_up, .fini = tear_down, .timeout = 300);
+TestSuite(texts, .init = set_up, .fini = tear_down, .timeout = 1800);
 
 /* Of a conversion: its options. The stack of seventy frames is left to the last but one. */
 #define CONVERT(...)                                                                               \

@@ -53,7 +53,7 @@ static void tear_down(void)
     cr_expect_eq(rmdir(directory), 0);
 }
 
-TestSuite(totals, .init = set_up, .fini = tear_down, .timeout = 300);
+TestSuite(totals, .init = set_up, .fini = tear_down, .timeout = 1800);
 
 /* `options` is NULL or some options in one word each, ended by NULL. */
 static void convert(const char *format, const char *const *options)

@@ -107,7 +107,7 @@ static void close_table(void)
     dict_close(table);
 }
 
-TestSuite(dict_model, .init = open_table, .fini = close_table, .timeout = 300);
+TestSuite(dict_model, .init = open_table, .fini = close_table, .timeout = 1800);
 
 Test(dict_model, agrees_with_a_plain_model_over_random_operations)
 {

@@ -16,7 +16,7 @@
 #define MAX_FRAMES 12
 #define METHODS    9
 
-TestSuite(profile_sums, .timeout = 300);
+TestSuite(profile_sums, .timeout = 1800);
 
 struct stack {
     int methods[MAX_FRAMES]; /* leaf first */

@@ -398,7 +398,7 @@ static void stop_and_check(struct findings *findings, const char *what)
 }
 
 /* Criterion runs each test in a process of its own: counters and flags start at 0. */
-TestSuite(generation_stress, .timeout = 300);
+TestSuite(generation_stress, .timeout = 1800);
 
 Test(generation_stress, m47_every_record_resolves_and_every_attempt_is_accounted_for)
 {

@@ -113,7 +113,7 @@ static void fill_buffer(void)
         buffer[i] = MARK;
 }
 
-TestSuite(stress_signals, .timeout = 300);
+TestSuite(stress_signals, .timeout = 1800);
 
 Test(stress_signals, a_storm_loses_nothing_unnamed_and_a_drained_engine_is_never_entered)
 {

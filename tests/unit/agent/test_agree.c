@@ -35,7 +35,7 @@ static void set_up(void)
     memset(&why, 0, sizeof why);
 }
 
-TestSuite(agree, .init = set_up, .timeout = 300);
+TestSuite(agree, .init = set_up, .timeout = 1800);
 
 Test(agree, a_thread_without_java_frames_is_nothing_to_compare)
 {

@@ -5,7 +5,7 @@
 
 #include "agent/agent.h"
 
-TestSuite(answer, .timeout = 300);
+TestSuite(answer, .timeout = 1800);
 
 static void open_one(struct answer_memory *memory)
 {

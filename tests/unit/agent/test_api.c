@@ -17,7 +17,7 @@
 #include "thread/thread_filter.h"
 #include "thread/thread_symbol.h"
 
-TestSuite(api, .timeout = 300);
+TestSuite(api, .timeout = 1800);
 
 /* The record as OTEP 4947 lays it out, which readers of the symbol see. */
 struct record {

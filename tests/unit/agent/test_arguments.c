@@ -4,7 +4,7 @@
 
 #include "agent/agent.h"
 
-TestSuite(arguments, .timeout = 300);
+TestSuite(arguments, .timeout = 1800);
 
 static struct arguments_told told;
 

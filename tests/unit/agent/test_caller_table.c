@@ -18,7 +18,7 @@ static void begin(void)
     cr_assert(caller_table_begin(&err), "%s", err.message);
 }
 
-TestSuite(caller_table, .init = begin, .timeout = 300);
+TestSuite(caller_table, .init = begin, .timeout = 1800);
 
 static struct caller get(uint32_t site, uint32_t number, uint64_t acquisitions)
 {

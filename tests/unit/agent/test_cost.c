@@ -29,7 +29,7 @@ static void tear_down(void)
     rmdir(directory);
 }
 
-TestSuite(cost, .init = set_up, .fini = tear_down, .timeout = 300);
+TestSuite(cost, .init = set_up, .fini = tear_down, .timeout = 1800);
 
 /* Of the last jaywalk.SelfCost. */
 static int64_t told(const char *name)

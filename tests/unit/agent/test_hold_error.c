@@ -107,7 +107,7 @@ static int within_of(enum lengths lengths, double *part)
     return within;
 }
 
-TestSuite(hold_error, .timeout = 300);
+TestSuite(hold_error, .timeout = 1800);
 
 Test(hold_error, the_truth_is_within_it)
 {

@@ -96,7 +96,7 @@ static void set_up(void)
     invoke.GetEnv = get_environment;
 }
 
-TestSuite(instances, .init = set_up, .timeout = 60);
+TestSuite(instances, .init = set_up, .timeout = 1800);
 
 static void begin(void)
 {

@@ -21,7 +21,7 @@ static void set_up(void)
     tzset();
 }
 
-TestSuite(limits, .init = set_up, .timeout = 300);
+TestSuite(limits, .init = set_up, .timeout = 1800);
 
 Test(limits, a_burst_is_taken_and_no_more)
 {

@@ -33,7 +33,7 @@ static void leave_directory(void)
     cr_assert(system(command) == 0);
 }
 
-TestSuite(log, .init = enter_directory, .fini = leave_directory, .timeout = 300);
+TestSuite(log, .init = enter_directory, .fini = leave_directory, .timeout = 1800);
 
 static void open_log(const char *name)
 {
@@ -165,7 +165,7 @@ static void race_for_room(int reader, int writer)
     cr_assert(dup2(own, STDERR_FILENO) == STDERR_FILENO);
 }
 
-Test(log, m45_a_pipe_that_another_fills_up_meanwhile_holds_nobody, .timeout = 300)
+Test(log, m45_a_pipe_that_another_fills_up_meanwhile_holds_nobody, .timeout = 1800)
 {
     int ends[2];
 
@@ -173,7 +173,7 @@ Test(log, m45_a_pipe_that_another_fills_up_meanwhile_holds_nobody, .timeout = 30
     race_for_room(ends[0], ends[1]);
 }
 
-Test(log, m45_a_socket_that_another_fills_up_meanwhile_holds_nobody, .timeout = 300)
+Test(log, m45_a_socket_that_another_fills_up_meanwhile_holds_nobody, .timeout = 1800)
 {
     const int least = 1;
     int ends[2];

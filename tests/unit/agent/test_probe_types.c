@@ -5,7 +5,7 @@
 
 #include "agent/probe_events.h"
 
-TestSuite(probe_types, .timeout = 300);
+TestSuite(probe_types, .timeout = 1800);
 
 static struct jw_error err;
 

@@ -4,7 +4,7 @@
 
 #include "agent/states.h"
 
-TestSuite(states, .timeout = 300);
+TestSuite(states, .timeout = 1800);
 
 /* R refused, A answered at once, D done, W waits, G waits and gives the start up; one letter a command. */
 static const struct {

@@ -235,7 +235,7 @@ static void set_up(void)
     weak_refs_open();
 }
 
-TestSuite(virtual_search, .init = set_up, .fini = tear_down, .timeout = 300);
+TestSuite(virtual_search, .init = set_up, .fini = tear_down, .timeout = 1800);
 
 Test(virtual_search, who_is_wanted_is_found_in_whatever_list_it_is)
 {

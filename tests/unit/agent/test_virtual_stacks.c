@@ -180,7 +180,7 @@ static void tear_down(void)
     jw_alloc_fail_after(0);
 }
 
-TestSuite(virtual_stacks, .init = set_up, .fini = tear_down, .timeout = 300);
+TestSuite(virtual_stacks, .init = set_up, .fini = tear_down, .timeout = 1800);
 
 static void expect_text(struct recording_text told, const char *wanted)
 {

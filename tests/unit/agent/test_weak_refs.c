@@ -90,7 +90,7 @@ static void set_up(void)
     weak_refs_open();
 }
 
-TestSuite(weak_refs, .init = set_up, .fini = tear_down, .timeout = 300);
+TestSuite(weak_refs, .init = set_up, .fini = tear_down, .timeout = 1800);
 
 Test(weak_refs, what_was_noted_is_found_as_long_as_it_lives)
 {
@@ -134,7 +134,7 @@ Test(weak_refs, without_a_number_nothing_is_kept)
     cr_assert(eq(int, weak, 0));
 }
 
-TestSuite(weak_refs_none, .timeout = 300);
+TestSuite(weak_refs_none, .timeout = 1800);
 
 Test(weak_refs_none, without_memory_nothing_is_kept)
 {

@@ -3,7 +3,7 @@
 
 #include "unit/arch/fault_handler.h"
 
-TestSuite(arch_guard, .init = install_fault_handler, .timeout = 300);
+TestSuite(arch_guard, .init = install_fault_handler, .timeout = 1800);
 
 /*
  * guard_probe calls arch_guarded_call with known values in all registers that a call must keep, and

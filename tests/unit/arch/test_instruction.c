@@ -4,7 +4,7 @@
 
 #include "arch/arch.h"
 
-TestSuite(arch_instruction, .timeout = 300);
+TestSuite(arch_instruction, .timeout = 1800);
 
 #define PC 0x7f0000001000u
 

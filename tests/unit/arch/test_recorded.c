@@ -84,7 +84,7 @@ static const struct {
 #define REFUSED_MAX 6
 #endif
 
-TestSuite(recorded, .init = install_fault_handler, .timeout = 300);
+TestSuite(recorded, .init = install_fault_handler, .timeout = 1800);
 
 static void decode(const struct recorded *what)
 {

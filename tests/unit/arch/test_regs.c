@@ -7,7 +7,7 @@
 
 #include "arch/arch.h"
 
-TestSuite(arch_regs, .timeout = 300);
+TestSuite(arch_regs, .timeout = 1800);
 
 /* regs_trap puts known values into the registers and stops at regs_trap_pc. */
 /* clang-format off */

@@ -7,7 +7,7 @@
 #include "base/counters.h"
 #include "unit/arch/fault_handler.h"
 
-TestSuite(arch_safe_load, .init = install_fault_handler, .timeout = 300);
+TestSuite(arch_safe_load, .init = install_fault_handler, .timeout = 1800);
 
 static const uintptr_t unreadable[] = {
     0,

@@ -30,7 +30,7 @@ static size_t stop_count;
 static uintptr_t code_begin;
 static char thread[SHAPE_THREAD_BYTES] __attribute__((aligned(16)));
 
-TestSuite(arch_steps, .timeout = 300);
+TestSuite(arch_steps, .timeout = 1800);
 
 /* Memory changes as the code runs on, so the step is made here, in the handler. */
 void shape_stopped(const void *ucontext, uintptr_t begin_pc)

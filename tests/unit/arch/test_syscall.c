@@ -292,7 +292,7 @@ static const struct call_case {
 #endif
 };
 
-TestSuite(arch_syscall, .timeout = 300);
+TestSuite(arch_syscall, .timeout = 1800);
 
 /* Libraries are free in which system call they choose, so a number of -1 is not looked at. */
 Test(arch_syscall, a_call_that_a_signal_cut_is_known_by_its_number_and_arguments)

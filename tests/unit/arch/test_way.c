@@ -5,7 +5,7 @@
 
 #include "unit/arch/fault_handler.h"
 
-TestSuite(arch_way, .init = install_fault_handler, .timeout = 60);
+TestSuite(arch_way, .init = install_fault_handler, .timeout = 1800);
 
 #if defined(__x86_64__)
 #define TRUE_PC   ((uintptr_t)0x7a11c0de4)

@@ -9,7 +9,7 @@ static void begin(void)
     fake_begin(FAKE_DEAF, NULL);
 }
 
-TestSuite(attach_files, .init = begin, .fini = fake_end, .timeout = 300);
+TestSuite(attach_files, .init = begin, .fini = fake_end, .timeout = 1800);
 
 static void agent_writes(const struct attach_answer *answer, const char *text)
 {

@@ -8,7 +8,7 @@ static void begin(void)
     fake_begin(FAKE_DEAF, NULL);
 }
 
-TestSuite(attach_place, .init = begin, .fini = fake_end, .timeout = 300);
+TestSuite(attach_place, .init = begin, .fini = fake_end, .timeout = 1800);
 
 static struct attach_target target;
 static struct attach_place place;

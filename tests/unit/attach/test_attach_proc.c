@@ -5,7 +5,7 @@
 
 #include "attach/attach_internal.h"
 
-TestSuite(attach_proc, .timeout = 300);
+TestSuite(attach_proc, .timeout = 1800);
 
 static const char status_text[] =
     "Name:\tjava\nState:\tS (sleeping)\nTgid:\t4711\nNgid:\t0\nPid:\t4711\n"

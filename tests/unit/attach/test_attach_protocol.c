@@ -5,7 +5,7 @@
 
 #include "attach/attach_internal.h"
 
-TestSuite(attach_protocol, .timeout = 300);
+TestSuite(attach_protocol, .timeout = 1800);
 
 Test(attach_protocol, version_1_always_has_three_arguments)
 {

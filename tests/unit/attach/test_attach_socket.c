@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <sys/resource.h>
 
-TestSuite(attach_socket, .fini = fake_end, .timeout = 300);
+TestSuite(attach_socket, .fini = fake_end, .timeout = 1800);
 
 #define SHORT_NS (200 * JW_NS_PER_MS)
 #define LONG_NS  (200 * JW_NS_PER_SECOND) /* a guard: the machine may be busy */

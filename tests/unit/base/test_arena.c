@@ -26,7 +26,7 @@ static void close_arena(void)
     jw_arena_close(&arena);
 }
 
-TestSuite(arena, .init = open_arena, .fini = close_arena, .timeout = 300);
+TestSuite(arena, .init = open_arena, .fini = close_arena, .timeout = 1800);
 
 Test(arena, pieces_are_aligned_and_do_not_overlap)
 {

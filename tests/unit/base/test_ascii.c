@@ -4,7 +4,7 @@
 #include "base/ascii.h"
 #include "support/other_locale.h"
 
-TestSuite(ascii, .timeout = 300);
+TestSuite(ascii, .timeout = 1800);
 
 static void expect_letters(void)
 {

@@ -12,7 +12,7 @@
 #include "base/hash.h"
 #include "base/jw.h"
 
-TestSuite(blocks, .timeout = 300);
+TestSuite(blocks, .timeout = 1800);
 
 #define SPAN_BYTES ((size_t)256 << 10)
 

@@ -8,7 +8,7 @@
 #include "base/cost.h"
 #include "base/hash.h"
 
-TestSuite(cost, .timeout = 300);
+TestSuite(cost, .timeout = 1800);
 
 #define DURATIONS 5000
 

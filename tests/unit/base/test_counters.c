@@ -9,7 +9,7 @@
 
 #include "base/jw.h"
 
-TestSuite(counters, .timeout = 300);
+TestSuite(counters, .timeout = 1800);
 
 Test(counters, every_counter_has_a_name_a_field_and_a_text_of_its_own)
 {

@@ -5,7 +5,7 @@
 
 #include "base/descriptor.h"
 
-TestSuite(descriptor, .timeout = 300);
+TestSuite(descriptor, .timeout = 1800);
 
 static bool is_whole(const char *text)
 {

@@ -5,7 +5,7 @@
 #include <criterion/new/assert.h>
 #include <pthread.h>
 
-TestSuite(figure, .timeout = 300);
+TestSuite(figure, .timeout = 1800);
 
 Test(figure, a_clear_forgets_nothing_of_the_total)
 {

@@ -5,7 +5,7 @@
 #include <criterion/new/assert.h>
 #include <string.h>
 
-TestSuite(frame, .timeout = 300);
+TestSuite(frame, .timeout = 1800);
 
 Test(frame, java_frames_give_back_kind_method_and_bci)
 {

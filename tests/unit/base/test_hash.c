@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-TestSuite(hash, .timeout = 300);
+TestSuite(hash, .timeout = 1800);
 
 Test(hash, equal_bytes_hash_alike_wherever_they_lie)
 {

@@ -8,7 +8,7 @@
 
 #include "base/counters.h"
 
-TestSuite(jw, .timeout = 300);
+TestSuite(jw, .timeout = 1800);
 
 Test(jw, an_error_keeps_its_first_message)
 {

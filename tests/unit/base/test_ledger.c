@@ -4,7 +4,7 @@
 
 #include "base/ledger.h"
 
-TestSuite(ledger, .timeout = 300);
+TestSuite(ledger, .timeout = 1800);
 
 static char text[256];
 

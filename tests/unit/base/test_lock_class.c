@@ -4,7 +4,7 @@
 
 #include "base/lock_class.h"
 
-TestSuite(lock_class, .timeout = 60);
+TestSuite(lock_class, .timeout = 1800);
 
 static bool is_lock(const char *name)
 {

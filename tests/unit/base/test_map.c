@@ -13,7 +13,7 @@ static void close_map(void)
     jw_map_close(&map);
 }
 
-TestSuite(map, .fini = close_map, .timeout = 300);
+TestSuite(map, .fini = close_map, .timeout = 1800);
 
 static uint64_t *put(const char *text)
 {

@@ -8,7 +8,7 @@
 #include "base/arena.h"
 #include "base/counters.h"
 
-TestSuite(memory, .timeout = 300);
+TestSuite(memory, .timeout = 1800);
 
 static struct jw_memory_figures figures_of(enum jw_memory_part part)
 {

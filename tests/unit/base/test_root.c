@@ -3,7 +3,7 @@
 
 #include "base/root.h"
 
-TestSuite(root, .timeout = 60);
+TestSuite(root, .timeout = 1800);
 
 Test(root, squares_have_theirs)
 {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-TestSuite(secrets, .timeout = 300);
+TestSuite(secrets, .timeout = 1800);
 
 Test(secrets, s15_values_of_secret_names_are_masked_in_every_form)
 {

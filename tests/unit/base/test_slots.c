@@ -4,7 +4,7 @@
 
 #include "base/slots.h"
 
-TestSuite(slots, .timeout = 300);
+TestSuite(slots, .timeout = 1800);
 
 Test(slots, a_small_table_has_no_near_part)
 {

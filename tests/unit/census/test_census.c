@@ -60,7 +60,7 @@ static void close_all(void)
     free(read_memory.bytes);
 }
 
-TestSuite(census, .init = open_all, .fini = close_all, .timeout = 300);
+TestSuite(census, .init = open_all, .fini = close_all, .timeout = 1800);
 
 static void weave(void)
 {

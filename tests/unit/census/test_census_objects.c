@@ -19,7 +19,7 @@ static void close_all(void)
     census_objects_close(&all);
 }
 
-TestSuite(census_objects, .fini = close_all, .timeout = 300);
+TestSuite(census_objects, .fini = close_all, .timeout = 1800);
 
 static const int64_t rows[] = {ROW(7, 0x7fffffff, 90, MORE),
                                ROW(2, 1, 10, ONE),

@@ -23,7 +23,7 @@ static void close_all(void)
     free(memory.bytes);
 }
 
-TestSuite(classfile_annotations, .init = open_all, .fini = close_all, .timeout = 300);
+TestSuite(classfile_annotations, .init = open_all, .fini = close_all, .timeout = 1800);
 
 static const struct class_maker_annotation two[] = {
     {"Lcom/acme/First;",

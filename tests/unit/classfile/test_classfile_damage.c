@@ -11,7 +11,7 @@
 #define ROUNDS 100000
 #endif
 
-TestSuite(classfile_damage, .timeout = 300);
+TestSuite(classfile_damage, .timeout = 1800);
 
 static struct class_maker maker;
 static uint64_t state;

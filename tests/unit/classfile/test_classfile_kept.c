@@ -25,7 +25,7 @@ static void close_all(void)
     free(memory.bytes);
 }
 
-TestSuite(classfile_kept, .init = open_all, .fini = close_all, .timeout = 300);
+TestSuite(classfile_kept, .init = open_all, .fini = close_all, .timeout = 1800);
 
 static void make(uint16_t major, uint16_t access, const char *name,
                  const struct class_maker_code *with)

@@ -43,7 +43,7 @@ static void close_all(void)
     free(memory.bytes);
 }
 
-TestSuite(classfile_rewrite, .init = open_all, .fini = close_all, .timeout = 300);
+TestSuite(classfile_rewrite, .init = open_all, .fini = close_all, .timeout = 1800);
 
 static void insert(void *context, const struct classfile_site *site,
                    struct classfile_additions *additions, struct classfile_snippet *snippet)

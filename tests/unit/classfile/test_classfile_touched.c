@@ -8,7 +8,7 @@
 #include "classfile/classfile_rewrite.h"
 #include "support/class_maker.h"
 
-TestSuite(classfile_touched, .timeout = 300);
+TestSuite(classfile_touched, .timeout = 1800);
 
 static size_t touched(const void *bytes, size_t length_bytes)
 {

@@ -31,7 +31,7 @@ static void remove_directory(void)
     cr_assert_eq(system(command), 0);
 }
 
-TestSuite(cli_chunks, .init = make_directory, .fini = remove_directory, .timeout = 300);
+TestSuite(cli_chunks, .init = make_directory, .fini = remove_directory, .timeout = 1800);
 
 static const char *in_directory(const char *name)
 {

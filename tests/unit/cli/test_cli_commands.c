@@ -33,7 +33,7 @@ static void remove_directory(void)
     cr_assert_eq(system(command), 0);
 }
 
-TestSuite(cli_commands, .init = make_directory, .fini = remove_directory, .timeout = 300);
+TestSuite(cli_commands, .init = make_directory, .fini = remove_directory, .timeout = 1800);
 
 static char out_text[60000];
 static char err_text[20000];

@@ -19,7 +19,7 @@ static void tear_down(void)
     free(text);
 }
 
-TestSuite(cli_compare, .fini = tear_down, .timeout = 300);
+TestSuite(cli_compare, .fini = tear_down, .timeout = 1800);
 
 static const struct profile_view view = {.is_normalised = true, .is_dotted = true};
 

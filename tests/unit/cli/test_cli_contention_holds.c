@@ -30,7 +30,7 @@ static void tear_down(void)
     contention_close(&all);
 }
 
-TestSuite(cli_contention_holds, .init = set_up, .fini = tear_down, .timeout = 300);
+TestSuite(cli_contention_holds, .init = set_up, .fini = tear_down, .timeout = 1800);
 
 /* A wait for the lock at this address, of a class that is named as the first thread is. */
 static struct contention_wait *put(enum contention_kind kind, uint32_t thread, int64_t from_ms,

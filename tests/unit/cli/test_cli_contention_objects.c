@@ -31,7 +31,7 @@ static void tear_down(void)
     jw_alloc_fail_after(0);
 }
 
-TestSuite(contention_objects, .fini = tear_down, .timeout = 30);
+TestSuite(contention_objects, .fini = tear_down, .timeout = 1800);
 
 static void expect_words(const char *words)
 {

@@ -12,7 +12,7 @@
 #include "cli/cli_options_internal.h"
 #include "options/options.h"
 
-TestSuite(cli_docs, .timeout = 300);
+TestSuite(cli_docs, .timeout = 1800);
 
 #define MAN  "docs/man/jaywalk.1"
 #define BASH "docs/completion/jaywalk.bash"

@@ -8,7 +8,7 @@
 #include "support/requests_maker.h"
 #include "unit/cli/doctor_page.h"
 
-TestSuite(cli_doctor, .init = set_up, .fini = tear_down, .timeout = 300);
+TestSuite(cli_doctor, .init = set_up, .fini = tear_down, .timeout = 1800);
 
 Test(cli_doctor, a_healthy_recording_is_good_and_says_why)
 {

@@ -5,7 +5,7 @@
 
 #include "cli/cli_doctor_internal.h"
 
-TestSuite(cli_doctor_agent, .timeout = 300);
+TestSuite(cli_doctor_agent, .timeout = 1800);
 
 static struct cli_doctor doctor;
 

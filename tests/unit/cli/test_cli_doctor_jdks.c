@@ -6,7 +6,7 @@
 
 #include "unit/cli/doctor_page.h"
 
-TestSuite(cli_doctor_jdks, .init = set_up, .fini = tear_down, .timeout = 300);
+TestSuite(cli_doctor_jdks, .init = set_up, .fini = tear_down, .timeout = 1800);
 
 /* A recording of its own, of JDK 17: 100 samples, of which 20 lack their Java part. */
 static void put_of_jdk_17(void)

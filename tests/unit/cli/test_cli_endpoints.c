@@ -30,7 +30,7 @@ static void tear_down(void)
     cr_assert_eq(system(command), 0);
 }
 
-TestSuite(cli_endpoints, .init = set_up, .fini = tear_down, .timeout = 300);
+TestSuite(cli_endpoints, .init = set_up, .fini = tear_down, .timeout = 1800);
 
 /* Is there a line with these words, blanks between them aside? */
 static bool has_line(const char *words)

@@ -39,7 +39,7 @@ static void remove_directory(void)
     cr_assert_eq(system(command), 0);
 }
 
-TestSuite(cli_formats, .init = make_directory, .fini = remove_directory, .timeout = 300);
+TestSuite(cli_formats, .init = make_directory, .fini = remove_directory, .timeout = 1800);
 
 enum { THREAD = 20, TRACE = 21, FRAME_TYPE = 23, METHOD = 24, CLASS = 25, SYMBOL = 26, STATE = 27 };
 enum {

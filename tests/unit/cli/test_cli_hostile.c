@@ -44,7 +44,7 @@ static void remove_directory(void)
     cr_assert_eq(system(command), 0);
 }
 
-TestSuite(cli_hostile, .init = make_directory, .fini = remove_directory, .timeout = 300);
+TestSuite(cli_hostile, .init = make_directory, .fini = remove_directory, .timeout = 1800);
 
 static void save(const char *path, const void *from, size_t count)
 {

@@ -38,7 +38,7 @@ static void end(void)
     cr_assert_eq(system(command), 0);
 }
 
-TestSuite(cli_jobs, .init = begin, .fini = end, .timeout = 300);
+TestSuite(cli_jobs, .init = begin, .fini = end, .timeout = 1800);
 
 /* Of one recording after the other: some of them small, some of them longer, so that threads overtake each other. */
 static void make_recording(unsigned seed)

@@ -73,7 +73,7 @@ static void end(void)
     cr_assert_eq(system(command), 0);
 }
 
-TestSuite(cli_known, .init = begin, .fini = end, .timeout = 600);
+TestSuite(cli_known, .init = begin, .fini = end, .timeout = 1800);
 
 static void save(void)
 {

@@ -149,7 +149,7 @@ static void remove_directory(void)
     cr_assert_eq(system(command), 0);
 }
 
-TestSuite(cli_latency, .init = make_recording, .fini = remove_directory, .timeout = 300);
+TestSuite(cli_latency, .init = make_recording, .fini = remove_directory, .timeout = 1800);
 
 /* What stands between `before` and the next comma or brace of the JSON; "": it is not there. */
 static const char *behind(const char *before)

@@ -133,7 +133,7 @@ static void end(void)
     cr_assert_eq(system(command), 0);
 }
 
-TestSuite(cli_pieces, .init = begin, .fini = end, .timeout = 300);
+TestSuite(cli_pieces, .init = begin, .fini = end, .timeout = 1800);
 
 static uint64_t any(uint64_t count)
 {

@@ -35,7 +35,7 @@ static void end(void)
     cr_assert_eq(system(command), 0);
 }
 
-TestSuite(cli_plan, .init = begin, .fini = end, .timeout = 300);
+TestSuite(cli_plan, .init = begin, .fini = end, .timeout = 1800);
 
 /* An event as maker_sample makes it that ends early. */
 static void put_cut_sample(uint64_t ticks)

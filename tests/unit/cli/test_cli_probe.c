@@ -23,7 +23,7 @@ static void remove_directory(void)
     cr_assert_eq(system(command), 0);
 }
 
-TestSuite(cli_probe, .init = make_directory, .fini = remove_directory, .timeout = 300);
+TestSuite(cli_probe, .init = make_directory, .fini = remove_directory, .timeout = 1800);
 
 #define EXPECT_OUT(text)                                                                           \
     cr_expect(strstr(out_text, text) != NULL, "'%s' is not in:\n%s", text, out_text)

@@ -6,7 +6,7 @@
 
 #include "cli/cli_probe_internal.h"
 
-TestSuite(cli_probe_list, .timeout = 300);
+TestSuite(cli_probe_list, .timeout = 1800);
 
 static char said[65536];
 static struct jw_error err;

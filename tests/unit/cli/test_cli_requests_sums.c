@@ -32,7 +32,7 @@ static void tear_down(void)
     unlink(out_path);
 }
 
-TestSuite(requests_sums, .fini = tear_down, .timeout = 300);
+TestSuite(requests_sums, .fini = tear_down, .timeout = 1800);
 
 /* Three chunks; each endpoint is told once rightly, at any place behind where it was told wrongly. */
 static void make_recording(unsigned seed)

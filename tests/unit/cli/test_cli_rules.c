@@ -34,7 +34,7 @@ static void remove_directory(void)
     cr_assert_eq(system(command), 0);
 }
 
-TestSuite(cli_rules, .init = make_directory, .fini = remove_directory, .timeout = 300);
+TestSuite(cli_rules, .init = make_directory, .fini = remove_directory, .timeout = 1800);
 
 static void write_file(const char *path, const void *bytes, size_t length)
 {

@@ -196,7 +196,7 @@ static void tear_down(void)
     cr_assert_eq(system(command), 0);
 }
 
-TestSuite(cli_safepoints, .init = set_up, .fini = tear_down, .timeout = 300);
+TestSuite(cli_safepoints, .init = set_up, .fini = tear_down, .timeout = 1800);
 
 #define EXPECT_TEXT(words)                                                                         \
     cr_expect_not_null(strstr(out_text, words), "no '%s' in:\n%s\n%s", words, out_text, err_text)

@@ -47,7 +47,7 @@ static void tear_down(void)
     unlink(out_path);
 }
 
-TestSuite(cli_stacks_sums, .fini = tear_down, .timeout = 120);
+TestSuite(cli_stacks_sums, .fini = tear_down, .timeout = 1800);
 
 /* Some frames of its own, and then the rest of the stack before from somewhere on. */
 static void make_stack(struct stack *stack, const struct stack *before)

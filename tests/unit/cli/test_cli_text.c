@@ -5,7 +5,7 @@
 
 #include "cli/cli_text_internal.h"
 
-TestSuite(cli_text, .timeout = 300);
+TestSuite(cli_text, .timeout = 1800);
 
 /* A cell, and what lies behind it. */
 static struct {

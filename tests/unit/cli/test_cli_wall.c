@@ -24,7 +24,7 @@ static void forget(void)
     unlink(err_path);
 }
 
-TestSuite(cli_wall, .fini = forget, .timeout = 300);
+TestSuite(cli_wall, .fini = forget, .timeout = 1800);
 
 /* async-profiler's way; of its jdk.ExecutionSample the state alone tells the clock. */
 static const char *const their_rows[] = {

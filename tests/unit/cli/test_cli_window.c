@@ -17,7 +17,7 @@ static void in_utc(void)
     tzset();
 }
 
-TestSuite(cli_window, .init = in_utc, .timeout = 300);
+TestSuite(cli_window, .init = in_utc, .timeout = 1800);
 
 static int64_t ms_of(const char *text)
 {

@@ -19,7 +19,7 @@ static void open_contexts(void)
     cr_assert(contexts_open(&err), "%s", err.message);
 }
 
-TestSuite(context, .init = open_contexts, .timeout = 300);
+TestSuite(context, .init = open_contexts, .timeout = 1800);
 
 static bool names(context_slot slot)
 {

@@ -43,7 +43,7 @@ static void close_all(void)
     generations_close(generations);
 }
 
-TestSuite(context_capture, .init = open_all, .fini = close_all, .timeout = 300);
+TestSuite(context_capture, .init = open_all, .fini = close_all, .timeout = 1800);
 
 static struct context_record captured(void)
 {

@@ -26,7 +26,7 @@ static void close_all(void)
     generations_close(generations);
 }
 
-TestSuite(context_events, .init = open_all, .fini = close_all, .timeout = 300);
+TestSuite(context_events, .init = open_all, .fini = close_all, .timeout = 1800);
 
 static struct context_text text(const char *bytes)
 {

@@ -7,7 +7,7 @@
 
 #include "context/context_internal.h"
 
-TestSuite(context_names, .timeout = 300);
+TestSuite(context_names, .timeout = 1800);
 
 static int number_of(const char *name)
 {

@@ -20,7 +20,7 @@ static void open_contexts(void)
     context_routes_begin();
 }
 
-TestSuite(context_polled, .init = open_contexts, .timeout = 300);
+TestSuite(context_polled, .init = open_contexts, .timeout = 1800);
 
 static uint64_t root_of(context_slot slot)
 {

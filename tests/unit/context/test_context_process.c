@@ -17,7 +17,7 @@
 #include "context/context_internal.h"
 #include "support/emulated.h"
 
-TestSuite(context_process, .timeout = 300);
+TestSuite(context_process, .timeout = 1800);
 
 extern __thread const void *otel_thread_ctx_v1; /* of room thread, for outsiders alone */
 

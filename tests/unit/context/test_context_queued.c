@@ -15,7 +15,7 @@ static void open_queued(void)
     cr_assert(context_queued_open(&err), "%s", err.message);
 }
 
-TestSuite(context_queued, .init = open_queued, .timeout = 300);
+TestSuite(context_queued, .init = open_queued, .timeout = 1800);
 
 static bool put(uint64_t key, uint64_t begin_ns)
 {
@@ -110,7 +110,7 @@ Test(context_queued, threads_take_each_task_once)
 
 /* ---- with little memory ---- */
 
-TestSuite(context_queued_small, .timeout = 300);
+TestSuite(context_queued_small, .timeout = 1800);
 
 Test(context_queued_small, with_the_smallest_memlimit_fewer_are_remembered)
 {

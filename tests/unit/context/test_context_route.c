@@ -22,7 +22,7 @@ static void open_contexts(void)
     context_routes_begin();
 }
 
-TestSuite(context_route, .init = open_contexts, .timeout = 300);
+TestSuite(context_route, .init = open_contexts, .timeout = 1800);
 
 /* ---- which method is the request ---- */
 

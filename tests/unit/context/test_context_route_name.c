@@ -19,7 +19,7 @@ static void expect_name(const char *method, const char *path, const char *wanted
     cr_assert(eq(sz, length_bytes, strlen(wanted)));
 }
 
-TestSuite(context_route_name, .timeout = 300);
+TestSuite(context_route_name, .timeout = 1800);
 
 Test(context_route_name, parts_that_are_one_of_many_are_ids)
 {

@@ -22,7 +22,7 @@ static void open_all(void)
     slot = context_bind(7, false);
 }
 
-TestSuite(context_write, .init = open_all, .timeout = 300);
+TestSuite(context_write, .init = open_all, .timeout = 1800);
 
 static bool holds(const char *bytes, size_t length_bytes)
 {

@@ -61,7 +61,7 @@ static struct dict_stats stats_now(void)
     return stats;
 }
 
-TestSuite(dict, .init = open_small, .fini = close_table, .timeout = 300);
+TestSuite(dict, .init = open_small, .fini = close_table, .timeout = 1800);
 
 Test(dict, equal_bytes_get_equal_ids_and_others_do_not)
 {

@@ -24,7 +24,7 @@ static void close_cache(void)
     dict_cache_close(cache);
 }
 
-TestSuite(dict_cache, .init = open_cache, .fini = close_cache, .timeout = 300);
+TestSuite(dict_cache, .init = open_cache, .fini = close_cache, .timeout = 1800);
 
 Test(dict_cache, finds_what_was_put_and_nothing_else)
 {

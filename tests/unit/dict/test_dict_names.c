@@ -30,7 +30,7 @@ static struct dict_stats stats_now(void)
     return stats;
 }
 
-TestSuite(dict_names, .init = open_table, .fini = close_table, .timeout = 300);
+TestSuite(dict_names, .init = open_table, .fini = close_table, .timeout = 1800);
 
 /* Bytes are bytes: what is no UTF-8, or ends too soon for a C string, is a name as any other. */
 Test(dict_names, names_are_bytes_and_come_back_as_they_were)

@@ -30,7 +30,7 @@ static void retire(int buffer)
     epoch_free(epoch, buffer);
 }
 
-TestSuite(epoch, .init = open_epoch, .fini = close_epoch, .timeout = 300);
+TestSuite(epoch, .init = open_epoch, .fini = close_epoch, .timeout = 1800);
 
 Test(epoch, starts_with_one_active_buffer_in_generation_1)
 {

@@ -64,7 +64,7 @@ static struct taken take_all(void)
     return taken;
 }
 
-TestSuite(event, .init = open_small, .fini = close_ring, .timeout = 300);
+TestSuite(event, .init = open_small, .fini = close_ring, .timeout = 1800);
 
 Test(event, a_reserved_record_is_zero_and_has_a_line_of_its_own)
 {

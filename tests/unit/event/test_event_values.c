@@ -6,7 +6,7 @@
 
 #include "event/event_values.h"
 
-TestSuite(event_values, .timeout = 60);
+TestSuite(event_values, .timeout = 1800);
 
 Test(event_values, what_is_put_comes_back_in_its_order)
 {

@@ -8,7 +8,7 @@
 #include "export/export_columns_internal.h"
 #include "unit/export/inflate.h"
 
-TestSuite(columns, .timeout = 300);
+TestSuite(columns, .timeout = 1800);
 
 static struct jw_error err;
 

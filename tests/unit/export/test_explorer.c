@@ -32,7 +32,7 @@ static void close_all(void)
     free(output);
 }
 
-TestSuite(explorer, .init = open_all, .fini = close_all, .timeout = 300);
+TestSuite(explorer, .init = open_all, .fini = close_all, .timeout = 1800);
 
 static bool collect(void *context, const void *bytes, size_t length_bytes, struct jw_error *error)
 {

@@ -31,7 +31,7 @@ static void close_profile(void)
     free(output);
 }
 
-TestSuite(export, .init = open_profile, .fini = close_profile, .timeout = 300);
+TestSuite(export, .init = open_profile, .fini = close_profile, .timeout = 1800);
 
 static profile_frame_id frame(enum profile_frame_type type, const char *class_name,
                               const char *method)

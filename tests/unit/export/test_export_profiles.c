@@ -33,7 +33,7 @@ static void close_profile(void)
     free(output);
 }
 
-TestSuite(export_profiles, .init = open_profile, .fini = close_profile, .timeout = 300);
+TestSuite(export_profiles, .init = open_profile, .fini = close_profile, .timeout = 1800);
 
 static profile_frame_id java(const char *class_name, const char *method, int line)
 {

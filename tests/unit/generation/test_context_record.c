@@ -50,7 +50,7 @@ static size_t interned_bytes(dict_id id)
     return length_bytes;
 }
 
-TestSuite(context_record, .init = open_contexts, .fini = close_contexts, .timeout = 300);
+TestSuite(context_record, .init = open_contexts, .fini = close_contexts, .timeout = 1800);
 
 Test(context_record, comes_back_as_it_was)
 {

@@ -99,7 +99,7 @@ static bool take_late(struct generation *generation, void *arg)
     return true;
 }
 
-TestSuite(generation, .init = open_small, .fini = close_generations, .timeout = 300);
+TestSuite(generation, .init = open_small, .fini = close_generations, .timeout = 1800);
 
 Test(generation, starts_with_number_1_and_all_parts)
 {

@@ -170,7 +170,7 @@ static void live_evenly(int lives)
         live(EVEN_KEYS);
 }
 
-TestSuite(generation_memory, .init = open_default, .fini = close_generations, .timeout = 300);
+TestSuite(generation_memory, .init = open_default, .fini = close_generations, .timeout = 1800);
 
 Test(generation_memory, an_idle_agent_has_less_than_two_mebibytes)
 {

@@ -59,7 +59,7 @@ static void turn(void)
     cr_assert(eq(u32, generations_retire(generations, take_none, NULL), 1));
 }
 
-TestSuite(generation_parts, .init = open_small, .fini = close_generations, .timeout = 300);
+TestSuite(generation_parts, .init = open_small, .fini = close_generations, .timeout = 1800);
 
 Test(generation_parts, each_dictionary_has_a_name_and_figures_of_its_own)
 {

@@ -45,7 +45,7 @@ static struct whole_record *make(uint32_t line_table_bytes)
     return &whole;
 }
 
-TestSuite(method_record, .init = open_methods, .fini = close_methods, .timeout = 300);
+TestSuite(method_record, .init = open_methods, .fini = close_methods, .timeout = 1800);
 
 Test(method_record, comes_back_as_it_went_in)
 {

@@ -7,7 +7,7 @@
 
 #include "base/counters.h"
 
-TestSuite(ids, .timeout = 300);
+TestSuite(ids, .timeout = 1800);
 
 /* A weak reference of the fake JVM. */
 struct weak {

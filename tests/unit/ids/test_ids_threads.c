@@ -12,7 +12,7 @@
 
 #include "base/hash.h"
 
-TestSuite(ids_threads, .timeout = 300);
+TestSuite(ids_threads, .timeout = 1800);
 
 #define WORKERS     3
 #define LIVES       400

@@ -6,7 +6,7 @@
 #include "instrument/instrument_sites.h"
 #include "probe/probe_own.h"
 
-TestSuite(instrument_sites, .timeout = 300);
+TestSuite(instrument_sites, .timeout = 1800);
 
 #define BY_METHOD (PROBE_OWN_SITES / 4 * 3)
 

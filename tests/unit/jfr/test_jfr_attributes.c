@@ -5,7 +5,7 @@
 
 #include "jfr/jfr_attributes.h"
 
-TestSuite(jfr_attributes, .timeout = 300);
+TestSuite(jfr_attributes, .timeout = 1800);
 
 static struct jfr_attributes attributes;
 

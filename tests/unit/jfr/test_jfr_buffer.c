@@ -12,7 +12,7 @@ static void close_buffer(void)
     jfr_buffer_close(&buffer);
 }
 
-TestSuite(jfr_buffer, .fini = close_buffer, .timeout = 300);
+TestSuite(jfr_buffer, .fini = close_buffer, .timeout = 1800);
 
 #define EXPECT_BYTES(...)                                                                          \
     do {                                                                                           \

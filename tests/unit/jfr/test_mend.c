@@ -37,7 +37,7 @@ static void end(void)
     close(out);
 }
 
-TestSuite(mend, .init = begin, .fini = end, .timeout = 300);
+TestSuite(mend, .init = begin, .fini = end, .timeout = 1800);
 
 static void make_chunks(void)
 {

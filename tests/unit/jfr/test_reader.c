@@ -36,7 +36,7 @@ static void end(void)
         unlink(path);
 }
 
-TestSuite(reader, .init = begin, .fini = end, .timeout = 300);
+TestSuite(reader, .init = begin, .fini = end, .timeout = 1800);
 
 static struct jfr_reader_chunk next_chunk(void)
 {

@@ -133,7 +133,7 @@ static void end(void)
         unlink(path);
 }
 
-TestSuite(reader_context, .fini = end, .timeout = 300);
+TestSuite(reader_context, .fini = end, .timeout = 1800);
 
 static void expect_text(const struct jfr_value *value, const char *wanted)
 {

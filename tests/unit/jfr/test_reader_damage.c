@@ -21,7 +21,7 @@ static void end(void)
         unlink(path);
 }
 
-TestSuite(reader_damage, .fini = end, .timeout = 300);
+TestSuite(reader_damage, .fini = end, .timeout = 1800);
 
 struct reading {
     bool is_open;

@@ -35,7 +35,7 @@ static void tear_down(void)
     unlink(path);
 }
 
-TestSuite(reader_event, .fini = tear_down, .timeout = 300);
+TestSuite(reader_event, .fini = tear_down, .timeout = 1800);
 
 /* In turn: a number, a text, a reference, a truth. */
 static unsigned kind_of(unsigned field)

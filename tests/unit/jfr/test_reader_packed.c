@@ -34,7 +34,7 @@ static void end(void)
     close(file);
 }
 
-TestSuite(reader_packed, .init = begin, .fini = end, .timeout = 300);
+TestSuite(reader_packed, .init = begin, .fini = end, .timeout = 1800);
 
 static void save(const unsigned char *bytes, size_t length_bytes)
 {

@@ -36,7 +36,7 @@ static void compare(uint64_t count, const unsigned char *end)
                  many.at - bytes, used_bytes);
 }
 
-Test(reader_varints, many_at_a_time_are_as_many_as_one_by_one, .timeout = 300)
+Test(reader_varints, many_at_a_time_are_as_many_as_one_by_one, .timeout = 1800)
 {
     const unsigned seed = (unsigned)time(NULL);
 

@@ -7,7 +7,7 @@
 
 #include "options/options.h"
 
-TestSuite(options_file, .timeout = 300);
+TestSuite(options_file, .timeout = 1800);
 
 static const uint64_t moment_ns = 1768471199ull * 1000000000; /* 2026-01-15 09:59:59 UTC */
 

@@ -8,7 +8,7 @@
 
 static struct options_result result;
 
-TestSuite(options_parse, .timeout = 300);
+TestSuite(options_parse, .timeout = 1800);
 
 static bool parse(const char *text)
 {

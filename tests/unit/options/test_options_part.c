@@ -7,7 +7,7 @@
 
 static struct options_result result;
 
-TestSuite(options_part, .timeout = 300);
+TestSuite(options_part, .timeout = 1800);
 
 static bool parse(const char *text)
 {

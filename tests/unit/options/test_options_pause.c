@@ -4,7 +4,7 @@
 
 #include "options/options.h"
 
-TestSuite(options_pause, .timeout = 300);
+TestSuite(options_pause, .timeout = 1800);
 
 #define MS UINT64_C(1000000)
 

@@ -13,7 +13,7 @@
 #endif
 #define STRING_BYTES 256
 
-TestSuite(options_random, .timeout = 300);
+TestSuite(options_random, .timeout = 1800);
 
 static uint64_t state;
 

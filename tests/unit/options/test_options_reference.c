@@ -13,7 +13,7 @@
 
 static char text[65536];
 
-TestSuite(options_reference, .timeout = 300);
+TestSuite(options_reference, .timeout = 1800);
 
 Test(options_reference, the_page_in_docs_is_what_the_table_says)
 {

@@ -5,7 +5,7 @@
 
 #include "options/options_internal.h"
 
-TestSuite(options_table, .timeout = 300);
+TestSuite(options_table, .timeout = 1800);
 
 static struct options_result result;
 

@@ -11,7 +11,7 @@
 
 #define UNTOUCHED 12345678901234567ull
 
-TestSuite(options_value, .timeout = 300);
+TestSuite(options_value, .timeout = 1800);
 
 typedef enum options_value_status reader(const char *text, size_t length_bytes, uint64_t *value);
 

@@ -6,7 +6,7 @@
 
 static struct options_result result;
 
-TestSuite(options_window, .timeout = 300);
+TestSuite(options_window, .timeout = 1800);
 
 /* Accepted without a word. */
 static void parse_quietly(const char *text)

@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "os/os_timer.h"
 
-TestSuite(os_info, .timeout = 300);
+TestSuite(os_info, .timeout = 1800);
 
 Test(os_info, the_version_text_names_kernel_and_libc)
 {

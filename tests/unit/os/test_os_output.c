@@ -31,7 +31,7 @@ static void remove_directory(void)
     cr_expect_eq(rmdir(directory), 0, "something was left behind: %s", strerror(errno));
 }
 
-TestSuite(os_output, .init = make_directory, .fini = remove_directory, .timeout = 300);
+TestSuite(os_output, .init = make_directory, .fini = remove_directory, .timeout = 1800);
 
 static void put_file(const char *name, const char *text)
 {

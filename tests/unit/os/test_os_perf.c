@@ -76,7 +76,7 @@ static struct os_perf_ring open_own(void)
     return ring;
 }
 
-TestSuite(os_perf, .timeout = 300);
+TestSuite(os_perf, .timeout = 1800);
 
 Test(os_perf, m66_kernels_that_may_stop_the_machine_are_known_by_their_release)
 {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-TestSuite(os_proc, .timeout = 300);
+TestSuite(os_proc, .timeout = 1800);
 
 static struct os_cpu_info info;
 

@@ -11,7 +11,7 @@
 
 #define THREADS 70 /* more than one call of getdents64 gives */
 
-TestSuite(os_tasks, .timeout = 300);
+TestSuite(os_tasks, .timeout = 1800);
 
 static pthread_t threads[THREADS];
 static _Atomic int tids[THREADS];

@@ -13,7 +13,7 @@
 
 #define ROUNDS 5000
 
-TestSuite(os_thread, .timeout = 300);
+TestSuite(os_thread, .timeout = 1800);
 
 static struct os_thread thread;
 static struct os_wake ping;

@@ -23,7 +23,7 @@ static void close_all(void)
     free(memory.bytes);
 }
 
-TestSuite(probe_classes, .init = open_all, .fini = close_all, .timeout = 300);
+TestSuite(probe_classes, .init = open_all, .fini = close_all, .timeout = 1800);
 
 static void read_class(size_t length_bytes, const char *name)
 {

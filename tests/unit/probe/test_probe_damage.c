@@ -9,7 +9,7 @@
 #define ROUNDS 30000
 #endif
 
-TestSuite(probe_damage, .timeout = 300);
+TestSuite(probe_damage, .timeout = 1800);
 
 static uint64_t state;
 

@@ -39,7 +39,7 @@ static void close_all(void)
     free(other_memory.bytes);
 }
 
-TestSuite(probe_events, .init = open_all, .fini = close_all, .timeout = 300);
+TestSuite(probe_events, .init = open_all, .fini = close_all, .timeout = 1800);
 
 static void hear(void *context, const char *message)
 {

@@ -1,7 +1,7 @@
 /* Whether a method has what a handler asks for, against a plain model of descriptors. */
 #include "probe_maker.h"
 
-TestSuite(probe_fit, .timeout = 300);
+TestSuite(probe_fit, .timeout = 1800);
 
 static enum probe_fit fit(enum probe_place place, enum probe_kind kind, uint8_t argument, char type,
                           const char *name, const char *descriptor)

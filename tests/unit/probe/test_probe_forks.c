@@ -5,7 +5,7 @@
 #include "probe/probe_forks.h"
 #include "rules/rules.h"
 
-TestSuite(probe_forks, .timeout = 300);
+TestSuite(probe_forks, .timeout = 1800);
 
 Test(probe_forks, each_class_has_a_handler_behind_those_of_the_pool)
 {

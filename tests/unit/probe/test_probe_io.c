@@ -6,7 +6,7 @@
 #include "probe/probe_io.h"
 #include "rules/rules.h"
 
-TestSuite(probe_io, .timeout = 300);
+TestSuite(probe_io, .timeout = 1800);
 
 /* Types of a descriptor, before the site and the attach: those of what is captured. */
 static void expect_captured(const struct probe_handler *handler)

@@ -17,7 +17,7 @@ static void close_both(void)
     probe = NULL;
 }
 
-TestSuite(probe_news, .init = open_all, .fini = close_both, .timeout = 300);
+TestSuite(probe_news, .init = open_all, .fini = close_both, .timeout = 1800);
 
 enum { NEWARRAY = 188, ANEWARRAY = 189, MULTIANEWARRAY = 197, CODE_BYTE = 8, CODE_LONG = 11 };
 

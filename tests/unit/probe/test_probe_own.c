@@ -6,7 +6,7 @@
 #include "probe/probe_own.h"
 #include "rules/rules.h"
 
-TestSuite(probe_own, .timeout = 300);
+TestSuite(probe_own, .timeout = 1800);
 
 static const char *rules_of(const char *pattern)
 {

@@ -6,7 +6,7 @@
 
 #include "probe/probe_pace.h"
 
-TestSuite(probe_pace, .timeout = 300);
+TestSuite(probe_pace, .timeout = 1800);
 
 #define MS        UINT64_C(1000000)
 #define BUDGET_NS (10 * MS)

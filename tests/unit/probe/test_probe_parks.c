@@ -5,7 +5,7 @@
 #include "probe/probe_parks.h"
 #include "rules/rules.h"
 
-TestSuite(probe_parks, .timeout = 300);
+TestSuite(probe_parks, .timeout = 1800);
 
 Test(probe_parks, each_method_is_told_where_it_begins_and_where_it_ends)
 {

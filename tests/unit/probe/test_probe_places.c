@@ -1,7 +1,7 @@
 /* Calls of handlers at places within methods: which places, and what is moved aside for them. */
 #include "weave_maker.h"
 
-TestSuite(probe_places, .init = open_all, .fini = close_all, .timeout = 300);
+TestSuite(probe_places, .init = open_all, .fini = close_all, .timeout = 1800);
 
 static struct probe_handler *add_call_handler(enum probe_place place, const char *of,
                                               const char *descriptor)

@@ -5,7 +5,7 @@
 #include "probe/probe_queues.h"
 #include "rules/rules.h"
 
-TestSuite(probe_queues, .timeout = 300);
+TestSuite(probe_queues, .timeout = 1800);
 
 /* References and booleans of a descriptor, before the site and the attach. */
 static uint32_t captured(const char *descriptor)

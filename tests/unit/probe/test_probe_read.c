@@ -21,7 +21,7 @@ static void close_all(void)
     free(memory.bytes);
 }
 
-TestSuite(probe_read, .init = open_all, .fini = close_all, .timeout = 300);
+TestSuite(probe_read, .init = open_all, .fini = close_all, .timeout = 1800);
 
 static void hear(void *context, const char *message)
 {

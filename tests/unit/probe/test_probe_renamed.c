@@ -5,7 +5,7 @@
 #include "base/jw.h"
 #include "probe/probe_renamed.h"
 
-TestSuite(probe_renamed, .timeout = 300);
+TestSuite(probe_renamed, .timeout = 1800);
 
 #define HEAD    "\xca\xfe\xba\xbe\0\0\0\x34\0\x06"
 #define NUMBERS "\x05\0\0\0\0\0\0\0\x01\x07\0\x01"

@@ -5,7 +5,7 @@
 #include "probe/probe_routes.h"
 #include "rules/rules.h"
 
-TestSuite(probe_routes, .timeout = 300);
+TestSuite(probe_routes, .timeout = 1800);
 
 #define ALL ((UINT64_C(1) << PROBE_ROUTES_PACKS) - 1)
 

@@ -21,7 +21,7 @@ static void close_all(void)
     free(memory.bytes);
 }
 
-TestSuite(probe_rules, .init = open_all, .fini = close_all, .timeout = 300);
+TestSuite(probe_rules, .init = open_all, .fini = close_all, .timeout = 1800);
 
 #define ORDERS "orders: include class name=com.acme.Orders method name=place"
 #define SLOW   "slow:\tinclude class name=com.acme.Slow method name=*"

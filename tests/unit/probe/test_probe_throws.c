@@ -7,7 +7,7 @@
 #include "probe/probe_throws.h"
 #include "rules/rules.h"
 
-TestSuite(probe_throws, .timeout = 300);
+TestSuite(probe_throws, .timeout = 1800);
 
 static bool takes(const char *event, const char *name, bool is_above)
 {

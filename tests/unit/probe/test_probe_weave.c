@@ -1,7 +1,7 @@
 /* Calls of handlers in methods: which methods, by which instruction, with what; and what is left alone. */
 #include "weave_maker.h"
 
-TestSuite(probe_weave, .init = open_all, .fini = close_all, .timeout = 300);
+TestSuite(probe_weave, .init = open_all, .fini = close_all, .timeout = 1800);
 
 static bool has_bootstraps(void)
 {

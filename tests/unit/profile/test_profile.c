@@ -28,7 +28,7 @@ static void close_profile(void)
     profile_close(profile);
 }
 
-TestSuite(profile, .init = open_plain, .fini = close_profile, .timeout = 300);
+TestSuite(profile, .init = open_plain, .fini = close_profile, .timeout = 1800);
 
 static profile_frame_id java(enum profile_frame_type type, const char *class_name,
                              const char *method)

@@ -20,7 +20,7 @@ static void close_profile(void)
     profile_close(profile);
 }
 
-TestSuite(profile_ledger, .init = open_profile, .fini = close_profile, .timeout = 300);
+TestSuite(profile_ledger, .init = open_profile, .fini = close_profile, .timeout = 1800);
 
 static void add(const char *name, int64_t used_ns, int64_t sampled_ns, uint64_t ended_threads)
 {

@@ -8,7 +8,7 @@
 
 #include "profile/profile_moments.h"
 
-TestSuite(profile_moments, .timeout = 300);
+TestSuite(profile_moments, .timeout = 1800);
 
 #define CHUNKS  7
 #define SAMPLES 400

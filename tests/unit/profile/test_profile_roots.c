@@ -19,7 +19,7 @@ static void close_profile(void)
     profile_close(profile);
 }
 
-TestSuite(profile_roots, .init = open_profile, .fini = close_profile, .timeout = 300);
+TestSuite(profile_roots, .init = open_profile, .fini = close_profile, .timeout = 1800);
 
 static profile_frame_id java(const char *class_name, const char *method)
 {

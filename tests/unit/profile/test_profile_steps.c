@@ -31,7 +31,7 @@ static void close_profiles(void)
     profile_close(stepping);
 }
 
-TestSuite(profile_steps, .init = open_profiles, .fini = close_profiles, .timeout = 300);
+TestSuite(profile_steps, .init = open_profiles, .fini = close_profiles, .timeout = 1800);
 
 /* The same in both, as both are given the same in the same order. */
 static profile_frame_id frame_of(unsigned name)

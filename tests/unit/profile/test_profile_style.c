@@ -5,7 +5,7 @@
 
 #include "profile/profile_internal.h"
 
-TestSuite(profile_style, .timeout = 300);
+TestSuite(profile_style, .timeout = 1800);
 
 /* As class files (with slashes, and a plus for hidden classes) and recordings spell them. */
 static const char *const names[][2] = {

@@ -17,7 +17,7 @@ static void in_berlin(void)
     tzset();
 }
 
-TestSuite(profile_time, .init = in_berlin, .timeout = 300);
+TestSuite(profile_time, .init = in_berlin, .timeout = 1800);
 
 static uint64_t next(const char *text, uint64_t least_ns)
 {

@@ -42,7 +42,7 @@ static void close_profile(void)
     profile_close(profile);
 }
 
-TestSuite(profile_view, .init = open_profile, .fini = close_profile, .timeout = 300);
+TestSuite(profile_view, .init = open_profile, .fini = close_profile, .timeout = 1800);
 
 /* "a/Main.main=3 >a/Work.run=3 ...": titles and totals in pre-order, depth as '>', without the root. */
 static const char *seen(struct profile_view view)

@@ -36,7 +36,7 @@ static void tear_down(void)
     cr_expect_eq(rmdir(directory), 0, "something was left behind: %s", strerror(errno));
 }
 
-TestSuite(recording, .init = set_up, .fini = tear_down, .timeout = 300);
+TestSuite(recording, .init = set_up, .fini = tear_down, .timeout = 1800);
 
 static void expect_sound(void)
 {

@@ -28,7 +28,7 @@ static void tear_down(void)
     cr_expect(rmdir(directory) == 0, "something was left behind");
 }
 
-TestSuite(recording_calls, .init = set_up, .fini = tear_down, .timeout = 300);
+TestSuite(recording_calls, .init = set_up, .fini = tear_down, .timeout = 1800);
 
 static struct recording *open_it(enum recording_format format)
 {

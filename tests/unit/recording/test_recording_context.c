@@ -1,7 +1,7 @@
 /* What threads work for, from the generation to the file. */
 #include "unit/recording/context_told.h"
 
-TestSuite(recording_context, .init = set_up, .fini = tear_down, .timeout = 300);
+TestSuite(recording_context, .init = set_up, .fini = tear_down, .timeout = 1800);
 
 /* ---- samples ---- */
 

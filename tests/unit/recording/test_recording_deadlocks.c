@@ -1,7 +1,7 @@
 /* Deadlocks in a recording: names, classes and stacks of their threads; and what the JVM told of owners. */
 #include "unit/recording/lock_records.h"
 
-TestSuite(recording_deadlocks, .init = set_up, .fini = tear_down, .timeout = 300);
+TestSuite(recording_deadlocks, .init = set_up, .fini = tear_down, .timeout = 1800);
 
 static uint32_t deadlocks_to_tell;
 static struct recording_deadlocked what_is_told; /* beside what all have */

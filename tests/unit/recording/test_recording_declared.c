@@ -87,7 +87,7 @@ static void tear_down(void)
     cr_expect(rmdir(directory) == 0, "something was left behind");
 }
 
-TestSuite(recording_declared, .init = set_up, .fini = tear_down, .timeout = 300);
+TestSuite(recording_declared, .init = set_up, .fini = tear_down, .timeout = 1800);
 
 static void open_it(void)
 {

@@ -49,7 +49,7 @@ static void tear_down(void)
     rmdir(directory);
 }
 
-TestSuite(recording_delays, .init = set_up, .fini = tear_down, .timeout = 300);
+TestSuite(recording_delays, .init = set_up, .fini = tear_down, .timeout = 1800);
 
 static void put_delay(uint64_t number, unsigned record, bool is_at_poll)
 {

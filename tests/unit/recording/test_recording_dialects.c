@@ -34,7 +34,7 @@ static void tear_down(void)
     cr_expect_eq(rmdir(directory), 0, "something was left behind: %s", strerror(errno));
 }
 
-TestSuite(recording_dialects, .init = set_up, .fini = tear_down, .timeout = 300);
+TestSuite(recording_dialects, .init = set_up, .fini = tear_down, .timeout = 1800);
 
 static void make(enum recording_dialect dialect, bool splits_wall, const char *counter)
 {

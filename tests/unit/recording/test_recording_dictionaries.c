@@ -31,7 +31,7 @@ static void tear_down(void)
     cr_expect_eq(rmdir(directory), 0);
 }
 
-TestSuite(recording_dictionaries, .init = set_up, .fini = tear_down, .timeout = 300);
+TestSuite(recording_dictionaries, .init = set_up, .fini = tear_down, .timeout = 1800);
 
 static bool ask_part(void *context, enum generation_part part, struct generation_part_stats *out)
 {

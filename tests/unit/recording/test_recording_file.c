@@ -42,7 +42,7 @@ static void remove_directory(void)
     cr_expect_eq(rmdir(directory), 0, "something was left behind: %s", strerror(errno));
 }
 
-TestSuite(recording_file, .init = make_directory, .fini = remove_directory, .timeout = 300);
+TestSuite(recording_file, .init = make_directory, .fini = remove_directory, .timeout = 1800);
 
 /* A new thread group and an event that names it, with a text that makes the part as long as wanted. */
 static struct recording_file_part make_part(struct jfr_buffer *out, uint64_t part_offset,

@@ -33,7 +33,7 @@ static void tear_down(void)
     cr_expect_eq(rmdir(directory), 0, "something was left behind: %s", strerror(errno));
 }
 
-TestSuite(recording_frames, .init = set_up, .fini = tear_down, .timeout = 300);
+TestSuite(recording_frames, .init = set_up, .fini = tear_down, .timeout = 1800);
 
 static void note_frame(const struct jfr_value *frame)
 {

@@ -31,7 +31,7 @@ static void tear_down(void)
     cr_expect_eq(rmdir(directory), 0, "something was left behind: %s", strerror(errno));
 }
 
-TestSuite(recording_host, .init = set_up, .fini = tear_down, .timeout = 300);
+TestSuite(recording_host, .init = set_up, .fini = tear_down, .timeout = 1800);
 
 static bool tell_property(void *context, uint32_t number, struct recording_pair *out)
 {

@@ -29,7 +29,7 @@ static void tear_down(void)
     cr_expect_eq(rmdir(directory), 0, "something was left behind: %s", strerror(errno));
 }
 
-TestSuite(recording_hot, .init = set_up, .fini = tear_down, .timeout = 300);
+TestSuite(recording_hot, .init = set_up, .fini = tear_down, .timeout = 1800);
 
 /* A stack of a method that is in no other, called by one that is in all. */
 static void put_stack(struct generations *generations, unsigned number)

@@ -16,7 +16,7 @@ static void close_idle(void)
     recording_idle_close(&idle);
 }
 
-TestSuite(recording_idle, .fini = close_idle, .timeout = 300);
+TestSuite(recording_idle, .fini = close_idle, .timeout = 1800);
 
 static void put(void *context, const struct recording_turns *turns,
                 const struct recording_seen *seen)

@@ -36,7 +36,7 @@ static void tear_down(void)
     cr_expect_eq(rmdir(directory), 0, "something was left behind: %s", strerror(errno));
 }
 
-TestSuite(recording_kept, .init = set_up, .fini = tear_down, .timeout = 300);
+TestSuite(recording_kept, .init = set_up, .fini = tear_down, .timeout = 1800);
 
 static struct recording *open_it(const char *at, enum recording_format format)
 {

@@ -44,7 +44,7 @@ static void tear_down(void)
     rmdir(directory);
 }
 
-TestSuite(recording_law, .init = set_up, .fini = tear_down, .timeout = 300);
+TestSuite(recording_law, .init = set_up, .fini = tear_down, .timeout = 1800);
 
 static int64_t number_of(const struct jfr_reader_event *event, const char *name)
 {

@@ -51,7 +51,7 @@ static void close_all(void)
     cr_expect_eq(rmdir(directory), 0, "something was left behind: %s", strerror(errno));
 }
 
-TestSuite(recording_ledger, .init = open_recording, .fini = close_all, .timeout = 300);
+TestSuite(recording_ledger, .init = open_recording, .fini = close_all, .timeout = 1800);
 
 static void sample(uint32_t index, uint32_t serial, uint64_t weight_ns)
 {

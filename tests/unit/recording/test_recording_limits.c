@@ -35,7 +35,7 @@ static void tear_down(void)
     cr_expect_eq(rmdir(directory), 0);
 }
 
-TestSuite(recording_limits, .init = set_up, .fini = tear_down, .timeout = 300);
+TestSuite(recording_limits, .init = set_up, .fini = tear_down, .timeout = 1800);
 
 /* All that the part has left, but so many bytes. */
 static void use_up(enum jw_memory_part part, uint64_t but_bytes)

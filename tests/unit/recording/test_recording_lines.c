@@ -3,7 +3,7 @@
 
 #include "recording/recording_names_internal.h"
 
-TestSuite(recording_lines, .timeout = 300);
+TestSuite(recording_lines, .timeout = 1800);
 
 /* (0, 10) (8, 12) (20, 400) in UNSIGNED5 with bias 0 and 1. */
 static const unsigned char with_bias_0[] = {0xff, 0x00, 0x14, 0x42, 0xff, 0x18, 0xc8, 0x09, 0x00};

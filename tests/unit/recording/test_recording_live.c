@@ -52,7 +52,7 @@ static void tear_down(void)
     cr_expect(eq(int, rmdir(directory), 0), "something was left behind");
 }
 
-TestSuite(recording_live, .init = set_up, .fini = tear_down, .timeout = 300);
+TestSuite(recording_live, .init = set_up, .fini = tear_down, .timeout = 1800);
 
 /* An object of 100 bytes that stands for 1000, of which the sample says this number. */
 static void put(uint32_t number)

@@ -1,7 +1,7 @@
 /* Waits for locks in a recording, and what their owners did meanwhile: whose time is whose, over takes, chunks, and out of memory. */
 #include "unit/recording/lock_records.h"
 
-TestSuite(recording_locks, .init = set_up, .fini = tear_down, .timeout = 300);
+TestSuite(recording_locks, .init = set_up, .fini = tear_down, .timeout = 1800);
 
 static void expect_piece(size_t at, int64_t us, const char *top)
 {

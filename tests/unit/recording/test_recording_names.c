@@ -4,7 +4,7 @@
 
 #include "recording/recording_names_internal.h"
 
-TestSuite(recording_names, .timeout = 300);
+TestSuite(recording_names, .timeout = 1800);
 
 static struct recording_names names;
 

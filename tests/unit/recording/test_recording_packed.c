@@ -36,7 +36,7 @@ static void remove_directory(void)
     cr_expect_eq(rmdir(directory), 0, "something was left behind: %s", strerror(errno));
 }
 
-TestSuite(recording_packed, .init = make_directory, .fini = remove_directory, .timeout = 300);
+TestSuite(recording_packed, .init = make_directory, .fini = remove_directory, .timeout = 1800);
 
 static struct recording_file_part make_part(struct jfr_buffer *out, uint64_t part_offset,
                                             bool begins_chunk)

@@ -15,7 +15,7 @@ static void in_utc(void)
     tzset();
 }
 
-TestSuite(recording_part, .init = in_utc, .timeout = 300);
+TestSuite(recording_part, .init = in_utc, .timeout = 1800);
 
 static void refuse(const struct recording_part_config *part, enum recording_clock shows,
                    const char *words)

@@ -2,7 +2,7 @@
 #include "support/one_thread.h"
 #include "unit/recording/context_told.h"
 
-TestSuite(recording_requests, .init = set_up, .fini = tear_down, .timeout = 300);
+TestSuite(recording_requests, .init = set_up, .fini = tear_down, .timeout = 1800);
 
 /* ---- endpoints and spans ---- */
 

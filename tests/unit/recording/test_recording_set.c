@@ -32,7 +32,7 @@ static void tear_down(void)
     rmdir(directory);
 }
 
-TestSuite(recording_set, .init = set_up, .fini = tear_down, .timeout = 300);
+TestSuite(recording_set, .init = set_up, .fini = tear_down, .timeout = 1800);
 
 /* Values of the setting, one after the other. */
 static const char *told(void)

@@ -86,7 +86,7 @@ static void tear_down(void)
     rmdir(directory);
 }
 
-TestSuite(recording_stops, .init = set_up, .fini = tear_down, .timeout = 300);
+TestSuite(recording_stops, .init = set_up, .fini = tear_down, .timeout = 1800);
 
 /* Of Hot.spin at line 12, compiled, called by Hot.main at line 10; its registers stand at `pc`. */
 static void put_sample(unsigned kind, uint16_t flags, uintptr_t pc)

@@ -54,7 +54,7 @@ static void tear_down(void)
     cr_expect(rmdir(directory) == 0, "something was left behind");
 }
 
-TestSuite(recording_tasks, .fini = tear_down, .timeout = 300);
+TestSuite(recording_tasks, .fini = tear_down, .timeout = 1800);
 
 /* What holds for a recording and for text is two tests. */
 #define TEST_OF_BOTH(name)                                                                         \

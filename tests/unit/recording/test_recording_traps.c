@@ -43,7 +43,7 @@ static void drop(void)
     free(bytes);
 }
 
-TestSuite(recording_traps, .init = make, .fini = drop, .timeout = 300);
+TestSuite(recording_traps, .init = make, .fini = drop, .timeout = 1800);
 
 static uint64_t be64(const unsigned char *at)
 {

@@ -1,7 +1,7 @@
 /* Samples of virtual threads: whose they are, who carried them, and what is known of names. */
 #include "unit/recording/context_told.h"
 
-TestSuite(recording_virtual, .init = set_up, .fini = tear_down, .timeout = 300);
+TestSuite(recording_virtual, .init = set_up, .fini = tear_down, .timeout = 1800);
 
 #define NUMBER 4242
 

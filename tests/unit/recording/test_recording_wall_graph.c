@@ -31,7 +31,7 @@ static void tear_down(void)
     cr_expect_eq(rmdir(directory), 0, "something was left behind: %s", strerror(errno));
 }
 
-TestSuite(recording_wall_graph, .init = set_up, .fini = tear_down, .timeout = 300);
+TestSuite(recording_wall_graph, .init = set_up, .fini = tear_down, .timeout = 1800);
 
 static void put(uint32_t thread, uint64_t number, uint32_t turns, bool is_idle)
 {

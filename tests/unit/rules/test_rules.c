@@ -26,7 +26,7 @@ static void close_all(void)
     free(memory.bytes);
 }
 
-TestSuite(rules, .init = open_all, .fini = close_all, .timeout = 300);
+TestSuite(rules, .init = open_all, .fini = close_all, .timeout = 1800);
 
 static void parse(const char *text)
 {

@@ -11,7 +11,7 @@
 #define METHODS 6
 #define MOST    7 /* rules */
 
-TestSuite(rules_model, .timeout = 300);
+TestSuite(rules_model, .timeout = 1800);
 
 static uint64_t state;
 

@@ -148,6 +148,12 @@ static inline void age(struct lock_wait *wait)
     jw_store_release(&wait->begin_ns, jw_load_relaxed(&wait->begin_ns) - LONG_AGO_NS);
 }
 
+/* As if it had only just begun, whatever time passes, until age() makes it what it was. */
+static inline void be_young(struct lock_wait *wait)
+{
+    jw_store_release(&wait->begin_ns, jw_load_relaxed(&wait->begin_ns) + LONG_AGO_NS);
+}
+
 /* With an argument the signal that asks waits for better times. */
 static inline void do_block(struct puppet *puppet, void *argument)
 {

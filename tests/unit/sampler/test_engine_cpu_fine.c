@@ -9,7 +9,7 @@
 #define RENEWED_NS    (20 * JW_NS_PER_MS)
 #define RENEWED_COUNT 8
 
-TestSuite(engine_cpu_fine, .init = open_run, .timeout = 300);
+TestSuite(engine_cpu_fine, .init = open_run, .timeout = 1800);
 
 Test(engine_cpu_fine, weights_of_a_thread_sum_to_its_clock_at_its_last_sample)
 {

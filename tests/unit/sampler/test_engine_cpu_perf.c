@@ -16,7 +16,7 @@ static void open_perf(void)
         cr_skip_test("NOT RUN: %s", why.message);
 }
 
-TestSuite(engine_cpu_perf, .init = open_perf, .timeout = 300);
+TestSuite(engine_cpu_perf, .init = open_perf, .timeout = 1800);
 
 static uint32_t descriptors(void)
 {

@@ -83,7 +83,7 @@ static void touch_pages(void)
     (void)munmap(memory, bytes);
 }
 
-TestSuite(engine_cpu_perf_count, .init = open_run, .timeout = 300);
+TestSuite(engine_cpu_perf_count, .init = open_run, .timeout = 1800);
 
 Test(engine_cpu_perf_count, weights_are_what_the_kernel_counted)
 {

@@ -56,7 +56,7 @@ static void open_late(void)
     open_run();
 }
 
-TestSuite(engine_late, .init = open_late, .timeout = 300);
+TestSuite(engine_late, .init = open_late, .timeout = 1800);
 
 static void begin_safepoint(void)
 {

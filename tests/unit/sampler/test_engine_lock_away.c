@@ -1,7 +1,7 @@
 /* Owners that are virtual threads on no carrier: which of them are given out, how often, and what counts. */
 #include "unit/sampler/lock_puppets.h"
 
-TestSuite(engine_lock_away, .init = open_locks, .fini = close_locks, .timeout = 300);
+TestSuite(engine_lock_away, .init = open_locks, .fini = close_locks, .timeout = 1800);
 
 static struct sampler_away given[8];
 static bool is_soon;
@@ -84,11 +84,13 @@ Test(engine_lock_away, no_more_are_given_out_than_there_is_room_and_the_others_c
     begin_run(1);
     want_away(0, 1);
     want_away(2, 3);
+    const uint64_t before_ns = jw_now_ns();
     cr_assert(eq(u32, take(1), 1));
     first = given[0].owner;
     cr_assert(is_soon);
     cr_assert(eq(u32, take(1), 1));
-    cr_assert(ne(u64, given[0].owner, first));
+    /* Behind a second the first one may be given out again. */
+    cr_assert(given[0].owner != first || jw_now_ns() - before_ns >= JW_NS_PER_SECOND);
     (void)end_wait(0, EVENT_LOCK_ENTER);
     (void)end_wait(2, EVENT_LOCK_ENTER);
     end_run();

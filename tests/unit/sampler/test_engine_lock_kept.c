@@ -6,7 +6,7 @@
 
 #include <sched.h>
 
-TestSuite(engine_lock_kept, .init = open_locks, .fini = close_locks, .timeout = 300);
+TestSuite(engine_lock_kept, .init = open_locks, .fini = close_locks, .timeout = 1800);
 
 struct kept {
     struct sampler_lock wait;

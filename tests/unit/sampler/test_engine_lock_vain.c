@@ -1,7 +1,7 @@
 /* Owners that come to answer when who asked waits no more. */
 #include "unit/sampler/lock_puppets.h"
 
-TestSuite(engine_lock_vain, .init = open_locks, .fini = close_locks, .timeout = 300);
+TestSuite(engine_lock_vain, .init = open_locks, .fini = close_locks, .timeout = 1800);
 
 /* It came to answer when the wait was over; who waits next, long before it is a millisecond later, asks again, three times. */
 Test(engine_lock_vain, who_was_asked_in_vain_is_asked_by_who_waits_next)

@@ -8,7 +8,7 @@
 #define IDLE_COUNT   12
 #define THREADS_LATE 50
 
-TestSuite(engine_wall, .init = open_run, .timeout = 300);
+TestSuite(engine_wall, .init = open_run, .timeout = 1800);
 
 static uint64_t wall_sum_ns(const struct taken *life)
 {

@@ -25,7 +25,7 @@ static void open_rounds(void)
         cr_assert(eq(u32, thread_add(FIRST_TID + i, &is_new), i));
 }
 
-TestSuite(rounds, .init = open_rounds, .timeout = 300);
+TestSuite(rounds, .init = open_rounds, .timeout = 1800);
 
 static enum rounds_found visit(thread_index thread)
 {

@@ -10,7 +10,7 @@
 #include "os/os_timer.h"
 #include "sampler/sampler_internal.h"
 
-TestSuite(sample_cost, .timeout = 300);
+TestSuite(sample_cost, .timeout = 1800);
 
 static struct jw_cost_measured measured_of(const struct jw_cost_times *times)
 {

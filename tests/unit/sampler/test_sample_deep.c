@@ -13,7 +13,7 @@
 #include "sampler/sampler_hook.h"
 #include "sampler/sampler_internal.h"
 
-TestSuite(sample_deep, .timeout = 300);
+TestSuite(sample_deep, .timeout = 1800);
 
 #define DEPTH 70
 #define TID   4711u

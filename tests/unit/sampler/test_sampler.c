@@ -39,7 +39,7 @@ static struct {
 } taken[THREAD_RECORDS_MAX];
 static uint64_t taken_count, wrong_serials;
 
-TestSuite(sampler, .init = open_run, .timeout = 300);
+TestSuite(sampler, .init = open_run, .timeout = 1800);
 
 static void start(uint64_t interval_ns, enum sampler_cpu_engine cpu)
 {

@@ -40,7 +40,7 @@ static void open_generations(void)
     walk_open_none();
 }
 
-TestSuite(sampler_cpu, .init = open_generations, .timeout = 300);
+TestSuite(sampler_cpu, .init = open_generations, .timeout = 1800);
 
 static void start_with(const char *filter, uint64_t interval_ns)
 {

@@ -5,7 +5,7 @@
 #include "sampler/sampler_hook.h"
 #include "unit/sampler/outcomes.h"
 
-TestSuite(sampler_hook, .timeout = 60);
+TestSuite(sampler_hook, .timeout = 1800);
 
 Test(sampler_hook, a_small_object_stands_for_the_interval_and_half_of_itself)
 {
@@ -74,7 +74,7 @@ Test(sampler_hook, nobody_gets_in_while_the_gate_is_shut)
 
 /* ---- room in a generation ---- */
 
-TestSuite(sampler_hook_room, .init = open_run, .timeout = 300);
+TestSuite(sampler_hook_room, .init = open_run, .timeout = 1800);
 
 /* A run in which no timer fires; the calling thread is one of it. The generation that is active, to look at. */
 static struct generation *start(void)

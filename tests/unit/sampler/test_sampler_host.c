@@ -28,7 +28,7 @@
 #define INDEX_BITS 14
 #define SAMPLES    200
 
-TestSuite(sampler_host, .init = open_run, .timeout = 300);
+TestSuite(sampler_host, .init = open_run, .timeout = 1800);
 
 static const struct sampler_config config = {
     .interval_ns = 10 * JW_NS_PER_SECOND, /* no signal but those that the test makes up */

@@ -9,7 +9,7 @@
 #define BUDGET  10000u               /* 1 % */
 #define MOST    (10000 * (uint64_t)SAMPLER_PACE_ONE)
 
-TestSuite(sampler_pace, .timeout = 300);
+TestSuite(sampler_pace, .timeout = 1800);
 
 /* What longer intervals lessen, as asked; what they do not; noise in per cent. */
 struct plant {

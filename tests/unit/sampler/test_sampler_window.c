@@ -7,7 +7,7 @@
 
 #define INTERVAL_NS JW_NS_PER_MS
 
-TestSuite(sampler_window, .init = open_run, .timeout = 300);
+TestSuite(sampler_window, .init = open_run, .timeout = 1800);
 
 static uint64_t left_count;
 

@@ -13,7 +13,7 @@ static void pause_briefly(void)
     nanosleep(&pause, NULL);
 }
 
-TestSuite(calls, .timeout = 300, .fini = close_all);
+TestSuite(calls, .timeout = 1800, .fini = close_all);
 
 /* Whatever the clock of a time-out, it counts no faster than this one; sockets count in ticks of the
  * kernel, whose first one may be nearly over. */

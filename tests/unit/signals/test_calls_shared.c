@@ -2,7 +2,7 @@
 #include "support/task_state.h"
 #include "waits.h"
 
-TestSuite(calls_shared, .timeout = 300, .fini = close_all);
+TestSuite(calls_shared, .timeout = 1800, .fini = close_all);
 
 struct target {
     int (*run)(uint64_t ms);

@@ -134,7 +134,7 @@ static enum signals_call call(signals_guarded_function *function, void *first)
                                 (uintptr_t)text_end);
 }
 
-TestSuite(faults, .timeout = 300);
+TestSuite(faults, .timeout = 1800);
 
 Test(faults, contained_loads_never_reach_the_previous_owner)
 {

@@ -91,7 +91,7 @@ static void assert_conserved(void)
     cr_assert(jw_counter(JW_COUNT_SAMPLES) + losses() == jw_counter(JW_COUNT_SIGNALS));
 }
 
-TestSuite(signals, .timeout = 300);
+TestSuite(signals, .timeout = 1800);
 
 Test(signals, a_queued_signal_with_our_cookie_reaches_the_engine_with_its_payload)
 {

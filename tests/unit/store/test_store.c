@@ -63,7 +63,7 @@ static struct store_stats stats_now(void)
     return stats;
 }
 
-TestSuite(store, .init = open_small, .fini = close_store, .timeout = 300);
+TestSuite(store, .init = open_small, .fini = close_store, .timeout = 1800);
 
 Test(store, equal_traces_get_equal_ids)
 {

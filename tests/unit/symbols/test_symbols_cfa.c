@@ -17,7 +17,7 @@ static void free_rows(void)
     symbols_rows_free(rows);
 }
 
-TestSuite(symbols_cfa, .timeout = 300, .fini = free_rows);
+TestSuite(symbols_cfa, .timeout = 1800, .fini = free_rows);
 
 static void begin_x86(void)
 {

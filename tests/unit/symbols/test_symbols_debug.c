@@ -46,7 +46,7 @@ static void remove_directory(void)
     run("rm -r '%s'", directory);
 }
 
-TestSuite(symbols_debug, .timeout = 300, .init = make_directory, .fini = remove_directory);
+TestSuite(symbols_debug, .timeout = 1800, .init = make_directory, .fini = remove_directory);
 
 #define WITH_ID    "-Wl,--build-id=sha1"
 #define WITHOUT_ID "-Wl,--build-id=none"

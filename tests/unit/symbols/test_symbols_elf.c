@@ -11,7 +11,7 @@
 #define FLIPS_MAX    64
 #define HEADER_BYTES 1024
 
-TestSuite(symbols_elf, .timeout = 300);
+TestSuite(symbols_elf, .timeout = 1800);
 
 static unsigned char *original;
 static size_t original_bytes;

@@ -4,7 +4,7 @@
 
 #include "elf_file.h"
 
-TestSuite(symbols_frames, .timeout = 300);
+TestSuite(symbols_frames, .timeout = 1800);
 
 struct comparison {
     struct elf_file file;

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-TestSuite(symbols_kernel, .timeout = 60);
+TestSuite(symbols_kernel, .timeout = 1800);
 
 static struct jw_error err;
 

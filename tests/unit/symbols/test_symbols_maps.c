@@ -5,7 +5,7 @@
 
 #include "symbols/symbols_internal.h"
 
-TestSuite(symbols_maps, .timeout = 300);
+TestSuite(symbols_maps, .timeout = 1800);
 
 static size_t parse(const char *text, struct symbols_mapping *mappings, size_t limit)
 {

@@ -10,8 +10,8 @@
 #include "elf_file.h"
 #include "symbols/symbols.h"
 
-TestSuite(symbols_names, .timeout = 300, .fini = symbols_close);
-TestSuite(symbols_limits, .timeout = 300, .fini = symbols_close);
+TestSuite(symbols_names, .timeout = 1800, .fini = symbols_close);
+TestSuite(symbols_limits, .timeout = 1800, .fini = symbols_close);
 
 /* Asks for each function that nm lists, at its first and last byte. */
 static void compare_with_nm(const char *path, const char *nm_options, unsigned count_min)

@@ -37,7 +37,7 @@ static void remove_directory(void)
     rmdir(directory);
 }
 
-TestSuite(symbols_past, .timeout = 300, .init = make_directory, .fini = remove_directory);
+TestSuite(symbols_past, .timeout = 1800, .init = make_directory, .fini = remove_directory);
 
 /* Two libraries of one shape, whose function stands at the same place under another name. */
 static void make_libraries(const char *options)

@@ -9,7 +9,7 @@
 #include "symbols/symbols.h"
 #include "symbols/symbols_plain.h"
 
-TestSuite(symbols_plain, .timeout = 300);
+TestSuite(symbols_plain, .timeout = 1800);
 
 Test(symbols_plain, names_of_c_stay_as_they_are)
 {

@@ -22,7 +22,7 @@ static void remove_directory(void)
     rmdir(directory);
 }
 
-TestSuite(symbols_plt, .timeout = 300, .init = make_directory, .fini = remove_directory);
+TestSuite(symbols_plt, .timeout = 1800, .init = make_directory, .fini = remove_directory);
 
 static const char *tool(const char *name, char *text, size_t text_bytes)
 {

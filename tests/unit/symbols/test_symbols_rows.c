@@ -11,7 +11,7 @@
 #define FUNCTIONS_MAX 2000u
 #define CROWD         200u /* in one bucket, which is more than are sorted in place */
 
-TestSuite(symbols_rows, .timeout = 300);
+TestSuite(symbols_rows, .timeout = 1800);
 
 struct function {
     uint32_t start, length_bytes;

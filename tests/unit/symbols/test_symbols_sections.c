@@ -66,7 +66,7 @@ static void remove_libraries(void)
     run("rm -r '%s'", directory);
 }
 
-TestSuite(symbols_sections, .timeout = 300, .init = make_libraries, .fini = remove_libraries);
+TestSuite(symbols_sections, .timeout = 1800, .init = make_libraries, .fini = remove_libraries);
 
 static struct elf_file open_library(const char *name)
 {

@@ -28,7 +28,7 @@ static void remove_directory(void)
     rmdir(directory);
 }
 
-TestSuite(symbols_snapshot, .timeout = 300, .init = make_directory, .fini = remove_directory);
+TestSuite(symbols_snapshot, .timeout = 1800, .init = make_directory, .fini = remove_directory);
 
 static void refresh(void)
 {

@@ -20,7 +20,7 @@
 
 #include "symbols/symbols.h"
 
-TestSuite(symbols_step, .timeout = 300, .fini = symbols_close);
+TestSuite(symbols_step, .timeout = 1800, .fini = symbols_close);
 
 #define WALK_MAX 64
 #define R10      10 /* DWARF's number */

@@ -10,7 +10,7 @@
 #define TEXT_BYTES    0x40000
 #define USUAL_MIN     (PROGRAMS / 4) /* of those made, that the short way takes */
 
-TestSuite(symbols_usual, .timeout = 300);
+TestSuite(symbols_usual, .timeout = 1800);
 
 static uint64_t random_state;
 

@@ -20,8 +20,8 @@ static void open_threads(void)
     cr_assert(threads_open(&err), "%s", err.message);
 }
 
-TestSuite(thread_limits, .timeout = 300);
-TestSuite(thread, .init = open_threads, .fini = threads_close, .timeout = 300);
+TestSuite(thread_limits, .timeout = 1800);
+TestSuite(thread, .init = open_threads, .fini = threads_close, .timeout = 1800);
 
 static thread_index add(uint32_t tid)
 {

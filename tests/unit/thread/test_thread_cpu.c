@@ -12,7 +12,7 @@ static void open_threads(void)
     cr_assert(threads_open(&err), "%s", err.message);
 }
 
-TestSuite(thread_cpu, .init = open_threads, .fini = threads_close, .timeout = 300);
+TestSuite(thread_cpu, .init = open_threads, .fini = threads_close, .timeout = 1800);
 
 static thread_index add(uint32_t tid)
 {

@@ -6,7 +6,7 @@
 #include "thread/thread.h"
 #include "thread/thread_filter.h"
 
-TestSuite(thread_filter, .timeout = 300);
+TestSuite(thread_filter, .timeout = 1800);
 
 static struct jw_error err;
 

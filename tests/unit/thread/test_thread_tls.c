@@ -8,7 +8,7 @@
 #include "base/atomics.h"
 #include "thread/thread_tls.h"
 
-TestSuite(thread_tls, .timeout = 300);
+TestSuite(thread_tls, .timeout = 1800);
 
 static bool is_zeroed(const struct thread_tls *tls)
 {

@@ -135,7 +135,7 @@ static void prepare(void)
     cr_assert(symbols_refresh(&err), "%s", err.message);
 }
 
-TestSuite(unwind_check, .init = prepare, .fini = symbols_close, .timeout = 60);
+TestSuite(unwind_check, .init = prepare, .fini = symbols_close, .timeout = 1800);
 
 static void set_ours(uint32_t frames, bool is_whole, bool is_cut)
 {

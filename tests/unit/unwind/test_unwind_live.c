@@ -93,7 +93,7 @@ static void prepare(void)
     cr_assert(unwind_live_open(&err), "%s", err.message);
 }
 
-TestSuite(unwind_live, .init = prepare, .fini = symbols_close, .timeout = 60);
+TestSuite(unwind_live, .init = prepare, .fini = symbols_close, .timeout = 1800);
 
 /* What is built here may have none (unwind_sealed_why); then nothing of it can be tested but that it says so. */
 #define ONLY_WITH_LIBUNWIND()                                                                      \

@@ -3,7 +3,7 @@
 
 #include <criterion/new/assert.h>
 
-TestSuite(vm_body, .timeout = 300);
+TestSuite(vm_body, .timeout = 1800);
 
 static struct fake_class big;
 

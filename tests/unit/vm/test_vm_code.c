@@ -6,7 +6,7 @@
 
 #include "vm/vm_code.h"
 
-TestSuite(vm_code, .timeout = 300);
+TestSuite(vm_code, .timeout = 1800);
 
 static enum vm_place place_at(uintptr_t pc)
 {

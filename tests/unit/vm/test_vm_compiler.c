@@ -9,7 +9,7 @@
 #include "thread/thread_tls.h"
 #include "vm/vm_compiler.h"
 
-TestSuite(vm_compiler, .timeout = 300);
+TestSuite(vm_compiler, .timeout = 1800);
 
 static pthread_key_t key;
 static unsigned char task[256];

@@ -70,7 +70,7 @@ static void open_17(void)
     open_fake(LAYOUT_17, "A");
 }
 
-TestSuite(vm_flags, .init = open_17, .timeout = 300);
+TestSuite(vm_flags, .init = open_17, .timeout = 1800);
 
 static void expect_all(void)
 {

@@ -72,7 +72,7 @@ static bool look(struct vm_frozen_locks *out)
     return vm_frozen_locks((jobject)&handle, out);
 }
 
-TestSuite(vm_frozen_locks, .timeout = 300);
+TestSuite(vm_frozen_locks, .timeout = 1800);
 
 Test(vm_frozen_locks, what_a_resting_thread_has_locked_stands_in_its_last_chunk)
 {

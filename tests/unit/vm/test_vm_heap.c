@@ -99,7 +99,7 @@ static uint64_t used(void)
     return bytes;
 }
 
-TestSuite(vm_heap, .init = open_heap, .timeout = 300);
+TestSuite(vm_heap, .init = open_heap, .timeout = 1800);
 
 Test(vm_heap, serial_uses_what_lies_below_the_tops_of_its_spaces)
 {

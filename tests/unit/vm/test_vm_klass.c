@@ -137,7 +137,7 @@ static void open_17(void)
     open_as(LAYOUT_17);
 }
 
-TestSuite(vm_klass, .timeout = 300);
+TestSuite(vm_klass, .timeout = 1800);
 
 static struct jw_error why;
 

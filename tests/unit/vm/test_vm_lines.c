@@ -4,7 +4,7 @@
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 
-TestSuite(vm_lines, .timeout = 300);
+TestSuite(vm_lines, .timeout = 1800);
 
 /* UNSIGNED5 of a signed number, as OpenJDK 8 to 28 writes it: a digit of 192 and more says that another follows. */
 static size_t put_signed(unsigned char *to, int32_t number, unsigned bias)

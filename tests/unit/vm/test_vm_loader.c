@@ -15,7 +15,7 @@ static void open_17(void)
     open_fake(LAYOUT_17, "A");
 }
 
-TestSuite(vm_loader, .init = open_17, .timeout = 300);
+TestSuite(vm_loader, .init = open_17, .timeout = 1800);
 
 static void note(uint64_t loader_data, const char *class_name)
 {

@@ -9,7 +9,7 @@
 #include "vm/vm_loader.h"
 #include "vm/vm_method.h"
 
-TestSuite(vm_method, .timeout = 300);
+TestSuite(vm_method, .timeout = 1800);
 
 static bool is_text(const struct vm_text *text, const char *wanted)
 {

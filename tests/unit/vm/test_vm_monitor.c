@@ -3,7 +3,7 @@
 
 #include <criterion/new/assert.h>
 
-TestSuite(vm_monitor, .timeout = 300);
+TestSuite(vm_monitor, .timeout = 1800);
 
 static _Alignas(8) unsigned char other[64];
 

@@ -4,7 +4,7 @@
 
 #include <criterion/new/assert.h>
 
-TestSuite(vm_mounted, .timeout = 300);
+TestSuite(vm_mounted, .timeout = 1800);
 
 static void open_with(enum layout_jdk jdk, bool has_owner, bool is_g1)
 {

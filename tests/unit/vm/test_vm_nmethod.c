@@ -3,7 +3,7 @@
 
 #include <criterion/new/assert.h>
 
-TestSuite(vm_nmethod, .timeout = 300);
+TestSuite(vm_nmethod, .timeout = 1800);
 
 static struct vm_nmethod read_nmethod(const struct fake_nmethod *made)
 {

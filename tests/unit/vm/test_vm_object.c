@@ -5,7 +5,7 @@
 
 #include "vm/vm_object.h"
 
-TestSuite(vm_object, .timeout = 300);
+TestSuite(vm_object, .timeout = 1800);
 
 #define SUPERS 8
 #define DEPTHS 12

@@ -7,7 +7,7 @@
 #include "vm/vm_code.h"
 #include "vm/vm_method.h"
 
-TestSuite(vm_open, .timeout = 300);
+TestSuite(vm_open, .timeout = 1800);
 
 static struct jw_error err;
 

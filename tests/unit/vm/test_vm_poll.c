@@ -8,7 +8,7 @@
 #include "vm/vm_internal.h"
 #include "vm/vm_poll.h"
 
-TestSuite(vm_poll, .timeout = 300);
+TestSuite(vm_poll, .timeout = 1800);
 
 #define CODE_BYTES 10000
 #define OFFSET     0x348u

@@ -13,7 +13,7 @@ static void open_with_counters(void)
     put_counters(22);
 }
 
-TestSuite(vm_safepoint, .init = open_with_counters, .timeout = 300);
+TestSuite(vm_safepoint, .init = open_with_counters, .timeout = 1800);
 
 Test(vm_safepoint, the_counter_is_found_by_its_whole_name_and_read_each_time)
 {

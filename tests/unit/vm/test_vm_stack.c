@@ -5,7 +5,7 @@
 
 #include "vm/vm_frozen.h"
 
-TestSuite(vm_stack, .timeout = 300);
+TestSuite(vm_stack, .timeout = 1800);
 
 static uintptr_t bcp_of(int bci)
 {

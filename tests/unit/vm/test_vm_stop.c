@@ -6,7 +6,7 @@
 
 #include "vm/vm_stop.h"
 
-TestSuite(vm_stop, .timeout = 300);
+TestSuite(vm_stop, .timeout = 1800);
 
 static unsigned char *code_of(const struct fake_nmethod *nmethod)
 {

@@ -5,7 +5,7 @@
 
 #include "vm/vm_string.h"
 
-TestSuite(vm_string, .timeout = 300);
+TestSuite(vm_string, .timeout = 1800);
 
 #define VALUE_OFFSET 12
 #define CODER_OFFSET 20

@@ -14,7 +14,7 @@
 /* Stubs are told apart by address alone; what lies there is read for the frame set-up only. */
 static unsigned char code[CODE_BYTES];
 
-TestSuite(vm_stub, .timeout = 300);
+TestSuite(vm_stub, .timeout = 1800);
 
 static uintptr_t at(size_t offset)
 {

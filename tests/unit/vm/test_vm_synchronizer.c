@@ -5,7 +5,7 @@
 
 #include "vm/vm_synchronizer.h"
 
-TestSuite(vm_synchronizer, .timeout = 300);
+TestSuite(vm_synchronizer, .timeout = 1800);
 
 #define OWN_ID  21
 #define NAME    "main"

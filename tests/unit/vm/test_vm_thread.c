@@ -5,7 +5,7 @@
 
 #include "vm/vm_thread.h"
 
-TestSuite(vm_thread, .timeout = 300);
+TestSuite(vm_thread, .timeout = 1800);
 
 /* By HotSpot's numbers, which are not the same in all JDKs; a state that this one lacks cannot be met. */
 #define IN(state) ((uint64_t)constant_of(#state))

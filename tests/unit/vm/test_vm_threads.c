@@ -5,7 +5,7 @@
 
 #include "vm/vm_threads.h"
 
-TestSuite(vm_threads, .timeout = 300);
+TestSuite(vm_threads, .timeout = 1800);
 
 static unsigned char second_thread[4096];
 

@@ -30,7 +30,7 @@ static void begin(void)
     begin_with(all);
 }
 
-TestSuite(walk_breaker, .init = begin, .timeout = 300);
+TestSuite(walk_breaker, .init = begin, .timeout = 1800);
 
 static bool prepare(void *context, struct jw_error *err)
 {

@@ -8,7 +8,7 @@
 #include "symbols/symbols.h"
 #include "walk/walk_internal.h"
 
-TestSuite(walk_mixed, .timeout = 60, .fini = symbols_close);
+TestSuite(walk_mixed, .timeout = 1800, .fini = symbols_close);
 
 static struct vm_call_frame frames[64];
 static struct walk_java_result result;

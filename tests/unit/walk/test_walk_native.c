@@ -7,7 +7,7 @@
 #include "symbols/symbols.h"
 #include "walk/walk_internal.h"
 
-TestSuite(walk_native, .timeout = 60, .fini = symbols_close);
+TestSuite(walk_native, .timeout = 1800, .fini = symbols_close);
 
 #define FRAMES_MAX 16
 

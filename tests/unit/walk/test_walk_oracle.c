@@ -20,7 +20,7 @@
 #include "unwind/unwind_live.h"
 #include "unwind/unwind_sealed_internal.h"
 
-TestSuite(walk_oracle, .timeout = 300);
+TestSuite(walk_oracle, .timeout = 1800);
 
 #define NOINLINE    __attribute__((noinline))
 #define STACK_BYTES ((size_t)256 << 10)

@@ -8,7 +8,7 @@
 #include "walk/walk_breaker.h"
 #include "walk/walk_internal.h"
 
-TestSuite(walk_vm, .timeout = 300);
+TestSuite(walk_vm, .timeout = 1800);
 
 static struct vm_call_frame frames[64];
 static struct walk_java_result result;

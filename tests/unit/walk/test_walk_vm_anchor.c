@@ -10,7 +10,7 @@
 #include "walk/walk.h"
 #include "walk/walk_vm_internal.h"
 
-TestSuite(walk_vm_anchor, .timeout = 300);
+TestSuite(walk_vm_anchor, .timeout = 1800);
 
 #define FRAMES_MAX 64
 #define DEPTH      8

@@ -4,7 +4,7 @@
 #include "symbols/symbols.h"
 #include "vm/vm_stub.h"
 
-TestSuite(walk_vm_calls, .timeout = 300);
+TestSuite(walk_vm_calls, .timeout = 1800);
 
 /* Native code that an adapter called as a leaf returns there, and the adapter into the call stub. */
 TEST_EACH_STACK(walk_vm_calls, the_call_stub_may_be_the_caller_of_an_adapter)

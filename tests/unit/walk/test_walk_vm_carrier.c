@@ -9,7 +9,7 @@
 #include "vm/vm_stub.h"
 #include "walk/walk_internal.h"
 
-TestSuite(walk_vm_carrier, .timeout = 300);
+TestSuite(walk_vm_carrier, .timeout = 1800);
 
 static struct vm_call_frame frames[64];
 static struct walk_java_result result;

@@ -42,7 +42,7 @@ static void open_walk(void)
     vm_stub_settle();
 }
 
-TestSuite(walk_vm_frozen, .timeout = 300, .init = open_walk);
+TestSuite(walk_vm_frozen, .timeout = 1800, .init = open_walk);
 
 /* Compiled frames that return into each other, each to the next pc of `pcs`, from word 6 of a chunk on. */
 static void freeze(int chunk, const uintptr_t *pcs, uint32_t count)

@@ -10,7 +10,7 @@
 #include "walk/walk.h"
 #include "walk/walk_internal.h"
 
-TestSuite(walk_vm_past, .timeout = 300);
+TestSuite(walk_vm_past, .timeout = 1800);
 
 #define FRAMES_MAX 128
 #define DEPTH      40

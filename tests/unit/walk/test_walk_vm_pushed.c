@@ -6,7 +6,7 @@
 
 #include "walk/walk_internal.h"
 
-TestSuite(walk_vm_pushed, .timeout = 60);
+TestSuite(walk_vm_pushed, .timeout = 1800);
 
 #if defined(__x86_64__)
 static struct vm_call_frame frames[8];

@@ -4,7 +4,7 @@
 #include "symbols/symbols.h"
 #include "vm/vm_stub.h"
 
-TestSuite(walk_vm_stubs, .timeout = 300);
+TestSuite(walk_vm_stubs, .timeout = 1800);
 
 /* A thread that comes to its first method: there are no other frames than native ones, wanted or not. */
 TEST_EACH_STACK(walk_vm_stubs, native_frames_of_a_thread_that_has_no_java_yet)

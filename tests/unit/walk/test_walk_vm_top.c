@@ -6,7 +6,7 @@
 
 #include "walk/walk_internal.h"
 
-TestSuite(walk_vm_top, .timeout = 300);
+TestSuite(walk_vm_top, .timeout = 1800);
 
 static struct vm_call_frame frames[8];
 static struct walk_java_result result;

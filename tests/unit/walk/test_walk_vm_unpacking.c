@@ -6,7 +6,7 @@
 
 #include "walk/walk_internal.h"
 
-TestSuite(walk_vm_unpacking, .timeout = 300);
+TestSuite(walk_vm_unpacking, .timeout = 1800);
 
 #define WORD         sizeof(uintptr_t)
 #define LAST_SP_SLOT 2 /* words below the frame pointer */
