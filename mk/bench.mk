@@ -20,7 +20,7 @@ need-valgrind:
 build/plain/bench/%.o: bench/%.c build/plain/flags build/jdk.flags | need-valgrind
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
-	$(Q)$(CC_plain) $(CPPFLAGS_ALL) -isystem tests/support/small -Itests $(CFLAGS_ALL) $(CFLAGS_plain) $(TEST_WARNINGS) \
+	$(Q)$(CC_plain) $(CPPFLAGS_ALL) -I tests/support/small -Itests $(CFLAGS_ALL) $(CFLAGS_plain) $(TEST_WARNINGS) \
 	    @build/jdk.flags -MMD -MP -c -o $@ $<
 
 $(COUNTED_PROGRAM): $(COUNTED_OBJECTS) $(COUNTED_SUPPORT) $(call archives,plain,$(COUNTED_ROOMS)) \

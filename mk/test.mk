@@ -99,7 +99,7 @@ SUPPORT_SOURCES_asan    := $(SUPPORT_SOURCES_plain)
 SUPPORT_SOURCES_checked := $(SUPPORT_SOURCES_plain)
 SUPPORT_SOURCES_tsan    := $(SUPPORT_SOURCES_plain) tests/support/tsan/arena_place.c
 SUPPORT_SOURCES_aarch64 := tests/support/small/runner.c
-TEST_CPPFLAGS_aarch64   := -isystem tests/support/small $(if $(ARM64_TREE),-isystem $(ARM64_TREE)/include)
+TEST_CPPFLAGS_aarch64   := -I tests/support/small $(if $(ARM64_TREE),-isystem $(ARM64_TREE)/include)
 TEST_LIBS_aarch64        = -lm $(call optional_libraries,$(CC_aarch64),$(LIBRARIES_FROM_aarch64)) \
 	$(call command_libraries,$(CC_aarch64),$(LIBRARIES_FROM_aarch64))
 TEST_LIBS               := -lcriterion -lm

@@ -28,7 +28,8 @@ static struct vm_call_frame frames[FRAMES_MAX];
 static struct walk_java_result result;
 
 /* For the headers of the tests. */
-void cr_fail(bool fatal, const char *file, int line, const char *condition, const char *format, ...)
+void cr_tell_failed(bool fatal, const char *file, int line, const char *condition,
+                    const char *format, ...)
 {
     (void)format;
     fprintf(stderr, "%s:%d: %s\n", file, line, condition);
