@@ -247,7 +247,9 @@ Test(os_thread, who_works_wants_a_processor_and_who_waits_does_not)
     cr_expect(wanted_ns >= 50 * JW_NS_PER_MS, "%lu", (unsigned long)wanted_ns);
     os_wake_post(&ping);
     cr_assert(os_thread_join(&thread, OS_WAKE_NEVER));
-    cr_expect_eq(os_thread_wanted_cpu_ns(&thread), 0, "it has ended");
+    /* It has ended, of which the kernel's list may tell later than who waits for it: in an emulator, whose own thread ends behind that. */
+    while (os_thread_wanted_cpu_ns(&thread) != 0)
+        nanosleep(&pause, NULL);
 }
 
 #if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
