@@ -207,8 +207,8 @@ run_jfr() { # $1: home, then arguments of jfr
 }
 
 # Signals against outcomes: at most so many percent lost (default: a tenth).
-ledger() { # $1: file, $2: percent, then what has a bound of its own: COUNTER=PERCENT
-    check_once Ledger "$COUNTERS" "$1" "${2:-0.1}" "${@:3}"
+ledger() { # $1: file, $2: percent
+    check_once Ledger "$COUNTERS" "$1" "${2:-0.1}"
 }
 
 # On a good day the agent has nothing to complain of.

@@ -6,8 +6,7 @@ chunks=${CHUNKS:-12}
 profile deep "event=cpu,interval=1ms,memlimit=120m,chunksize=256k,file=deep.jfr" DeepStacks deep.jfr "$chunks" 150
 [ "$(sed -n 's/^chunks //p' deep.out)" -ge "$chunks" ] || fail "only $(tail -n 1 deep.out) in 150 s of CPU time"
 whole deep.jfr
-# What finds no room while the agent's thread has no processor is lost: of two threads that hardly ever have the same stack, in a second as much as fits.
-ledger deep.jfr 0.1 lostStoreFull=20 lostEventsFull=20
+ledger deep.jfr 1
 
 mkdir parts
 # m56: each chunk alone has its types and constants. JDK 8 has no such tool in every build, and that of JDK 11 leaves the first two together.

@@ -10,9 +10,9 @@ import jdk.jfr.consumer.RecordingFile;
 /**
  * What became of the signals of a whole recording: prints the counters of its last chunk, and
  * refuses more losses than so many percent of the signals, beside those that the stop found under way: one a
- * processor; and beside those that counters named behind it tell of, of which so many percent each may be.
+ * processor.
  *
- *     java Ledger counters.def recording MAX_LOST_PCT [COUNTER=MAX_PCT]...
+ *     java Ledger counters.def recording MAX_LOST_PCT
  */
 final class Ledger {
     public static void main(String[] args) throws IOException {
@@ -71,14 +71,7 @@ final class Ledger {
         problems.addUnless(!last.hasField("wallTurns") || turns == last.getLong("wallTurns"),
                 "%d turns of the wall clock in the file, %s recorded", turns,
                 last.hasField("wallTurns") ? last.getLong("wallTurns") : "?");
-        long apart = 0;
-        for (int i = 3; i < args.length; i++) {
-            String[] bound = args[i].split("=");
-            long count = last.getLong(bound[0]);
-            apart += count;
-            problems.addUnless(count <= signals * Double.parseDouble(bound[1]) / 100, "%d of %d signals are %s", count, signals, bound[0]);
-        }
-        problems.addUnless(lost - stopped - apart <= signals * Double.parseDouble(args[2]) / 100,
+        problems.addUnless(lost - stopped <= signals * Double.parseDouble(args[2]) / 100,
                 "%d of %d signals lost", lost, signals);
         problems.finish(String.format("%d signals, %d samples (%d without a Java stack), %d lost; "
                         + "%d turns of the wall clock",
