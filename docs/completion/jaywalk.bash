@@ -39,7 +39,7 @@ _jaywalk_facts() {
         --end) kind=words words='RuntimeService::record_safepoint_synchronized SafepointSynchronize::end SafepointSynchronize::begin no' ;;
         --memlimit) kind=any ;;
         -f | --file) kind=files ;;
-        -o | --output) kind=words words='jfr html collapsed text flat traces' ;;
+        -o | --output) kind=words words='jfr html collapsed text flat traces tree pprof otlp' ;;
         --chunksize) kind=any ;;
         --chunktime) kind=any ;;
         --dialect) kind=words words='standard async-profiler datadog' ;;
@@ -92,7 +92,7 @@ _jaywalk_facts() {
         --end) kind=words words='RuntimeService::record_safepoint_synchronized SafepointSynchronize::end SafepointSynchronize::begin no' ;;
         --memlimit) kind=any ;;
         -f | --file) kind=files ;;
-        -o | --output) kind=words words='jfr html collapsed text flat traces' ;;
+        -o | --output) kind=words words='jfr html collapsed text flat traces tree pprof otlp' ;;
         --chunksize) kind=any ;;
         --chunktime) kind=any ;;
         --dialect) kind=words words='standard async-profiler datadog' ;;
@@ -147,7 +147,7 @@ _jaywalk_facts() {
         --end) kind=words words='RuntimeService::record_safepoint_synchronized SafepointSynchronize::end SafepointSynchronize::begin no' ;;
         --memlimit) kind=any ;;
         -f | --file) kind=files ;;
-        -o | --output) kind=words words='jfr html collapsed text flat traces' ;;
+        -o | --output) kind=words words='jfr html collapsed text flat traces tree pprof otlp' ;;
         --chunksize) kind=any ;;
         --chunktime) kind=any ;;
         --dialect) kind=words words='standard async-profiler datadog' ;;
@@ -184,7 +184,7 @@ _jaywalk_facts() {
         options='-f --file= -o --output= -I --include= -X --exclude= --lines -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --libpath= -h --help '
         case $option in
         -f | --file) kind=files ;;
-        -o | --output) kind=words words='jfr html collapsed text flat traces' ;;
+        -o | --output) kind=words words='jfr html collapsed text flat traces tree pprof otlp' ;;
         -I | --include) kind=any ;;
         -X | --exclude) kind=any ;;
         --title) kind=any ;;
@@ -199,7 +199,7 @@ _jaywalk_facts() {
         options='-f --file= -o --output= -I --include= -X --exclude= --lines -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --libpath= -h --help '
         case $option in
         -f | --file) kind=files ;;
-        -o | --output) kind=words words='jfr html collapsed text flat traces' ;;
+        -o | --output) kind=words words='jfr html collapsed text flat traces tree pprof otlp' ;;
         -I | --include) kind=any ;;
         -X | --exclude) kind=any ;;
         --title) kind=any ;;
@@ -247,10 +247,10 @@ _jaywalk_facts() {
         operands=recording
         options='-o --output= --diff= --times= -e --event= --live --blame -s --state= --from= --to= --latency= --safepoint --thread= --endpoint= --attribute= --trace-id= --span-id= -I --include= -X --exclude= --lines -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces= --flat= --by= --simple -i --inverted --max-size= --jobs= -q --quiet -h --help '
         case $option in
-        -o | --output) kind=words words='html collapsed text flat traces tree pprof otlp jsonl csv' ;;
+        -o | --output) kind=words words='html explorer collapsed text flat traces tree pprof otlp jsonl csv' ;;
         --diff) kind=files ;;
         --times) kind=words words='iso ms ns' ;;
-        -e | --event) kind=words words='cpu wall alloc live lock blame' ;;
+        -e | --event) kind=words words='cpu wall alloc live lock blame exception new' ;;
         -s | --state) kind=words words='running sleeping parked blocked waiting native' ;;
         --from) kind=any ;;
         --to) kind=any ;;
@@ -339,7 +339,7 @@ _jaywalk_facts() {
         ;;
     leaks)
         operands=recordings
-        options='--age= --top= --json -h --help '
+        options='--age= --top= --json -q --quiet -h --help '
         case $option in
         --age) kind=any ;;
         --top) kind=any ;;
@@ -361,7 +361,7 @@ _jaywalk_facts() {
         ;;
     locks)
         operands=recordings
-        options='--top= --json -h --help '
+        options='--top= --json -q --quiet -h --help '
         case $option in
         --top) kind=any ;;
         esac

@@ -233,10 +233,10 @@ static bool copy_all(struct jfr_reader *reader, struct cli_chunks *chunks, bool 
 static bool has_choices(const struct cli_values *values)
 {
     return values->event != NULL || values->state != NULL || values->is_of_safepoints ||
-           values->from != NULL || values->to != NULL || values->threads.count > 0 ||
-           values->endpoints.count > 0 || values->attributes.count > 0 ||
-           values->trace_ids.count > 0 || values->span_ids.count > 0 || values->by.count > 0 ||
-           values->agent.count > 0;
+           values->from != NULL || values->to != NULL || values->latency != NULL ||
+           values->threads.count > 0 || values->endpoints.count > 0 ||
+           values->attributes.count > 0 || values->trace_ids.count > 0 ||
+           values->span_ids.count > 0 || values->by.count > 0 || values->agent.count > 0;
 }
 
 int cli_repack(const char *in, const char *out, const struct cli_values *values)

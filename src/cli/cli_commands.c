@@ -151,9 +151,12 @@ const struct cli_command cli_commands[CLI_COMMAND_LIMIT] = {
             .name = "list",
             .usage = "jaywalk list [PID]",
             .summary = "list the events that can be sampled",
-            .text = "cpu is the CPU time of each thread; itimer that of the process as a whole, "
-                    "by one timer;\n"
-                    "wall is time as it goes by, of each thread, running or waiting.\n",
+            .text =
+                "cpu is the CPU time of each thread; itimer that of the process as a whole, "
+                "by one timer;\n"
+                "wall is time as it goes by, of each thread, running or waiting. Further ones are\n"
+                "allocations, waits for locks, counters of the processor and the kernel, calls,\n"
+                "exceptions and new objects; with PID, what that JVM can have, or why not.\n",
             .examples = "  jaywalk list\n  jaywalk list 12345\n",
             .operands = CLI_OPERANDS_JVM,
             .run = cli_list_events,

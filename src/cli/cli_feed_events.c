@@ -490,6 +490,19 @@ const char *cli_other_of(const struct cli_found *found)
     return NULL;
 }
 
+const char *cli_session_event(const struct cli_found *found)
+{
+    if (found->is_of_wall)
+        return "wall";
+    if (found->hook_event[0] != '\0')
+        return found->hook_event;
+    if (found->samples > 0 || found->native_left_out > 0)
+        return NULL;
+    if (found->counter[0] != '\0')
+        return found->counter;
+    return found->other_samples > 0 ? "wall" : cli_other_of(found);
+}
+
 /* ---- states ---- */
 
 bool cli_is_in_state(struct cli_feed *feed, const struct jfr_reader_event *event)

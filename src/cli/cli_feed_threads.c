@@ -519,7 +519,7 @@ static bool settle_live(struct cli_feed *feed, const char *path, struct jw_error
 
     if (strcmp(feed->wish->event, "live") != 0)
         return true;
-    if (!leaks_find_sets(path, &sets, err))
+    if (!leaks_find_sets(path, &sets, true, err))
         return false;
     feed->live_ns = sets.last_ns;
     return true;

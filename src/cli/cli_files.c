@@ -71,8 +71,8 @@ static int by_name(const void *left, const void *right)
     return strcmp(*(char *const *)left, *(char *const *)right);
 }
 
-bool cli_files_gather(const struct cli_list *operands, size_t count, struct cli_files *files,
-                      struct jw_error *err)
+bool cli_files_gather(const struct cli_operand_list *operands, size_t count,
+                      struct cli_files *files, struct jw_error *err)
 {
     for (size_t i = 0; i < count; i++) {
         const char *path = operands->texts[i];

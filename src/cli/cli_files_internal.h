@@ -20,7 +20,7 @@ struct cli_files {
  * The first `count` operands: files as they are named, and of folders all that end in .jfr or .jfr.zst, also in
  * folders in them, by name. False and `err`: one is not there, or holds none.
  */
-JW_MUST_CHECK bool cli_files_gather(const struct cli_list *operands, size_t count,
+JW_MUST_CHECK bool cli_files_gather(const struct cli_operand_list *operands, size_t count,
                                     struct cli_files *files, struct jw_error *err);
 void cli_files_close(struct cli_files *files); /* zeroed is fine */
 

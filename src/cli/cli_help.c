@@ -42,8 +42,10 @@ static void cli_print_options(const struct cli_command *command, FILE *to)
         }
         const char letter[] = {'-', option->letter, ',', ' ', '\0'};
         const char *value = cli_value_name(option);
-        snprintf(head, sizeof head, "  %s--%s%s%s", option->letter == 0 ? "    " : letter,
-                 option->name, value == NULL ? "" : "=", value == NULL ? "" : value);
+        snprintf(head, sizeof head,
+                 cli_is_value_optional(option) ? "  %s--%s[%s%s]" : "  %s--%s%s%s",
+                 option->letter == 0 ? "    " : letter, option->name, value == NULL ? "" : "=",
+                 value == NULL ? "" : value);
         cli_help_text(option, text, sizeof text);
         fprintf(to, "%-*s ", CLI_HELP_COLUMN - 1, head);
         cli_text_put_wrapped(text, CLI_HELP_COLUMN, to);

@@ -29,6 +29,12 @@ struct cli_list {
     size_t count;
 };
 
+/* As many as were given: a shell's star may stand for thousands. */
+struct cli_operand_list {
+    const char *const *texts;
+    size_t count;
+};
+
 /* Options of the agent string, as they were given. */
 struct cli_agent_options {
     const char *names[CLI_LIST_LIMIT + 1];  /* the last one: a format that a command adds */
@@ -77,8 +83,8 @@ struct cli_values {
     bool is_quiet;
     bool is_help;
 
-    struct cli_list operands; /* what is no option, in order */
-    char **words;             /* a command line, from its first word on, ended by NULL */
+    struct cli_operand_list operands; /* what is no option, in order */
+    char **words;                     /* a command line, from its first word on, ended by NULL */
 };
 
 enum cli_command_id {
@@ -135,7 +141,7 @@ struct cli_command {
 
 extern const struct cli_command cli_commands[CLI_COMMAND_LIMIT];
 
-/* Reads the words behind the command's name into `values`, which holds its defaults. */
+/* Reads the words behind the command's name into `values`, which holds its defaults. Operands are brought to the front of `words`. */
 JW_MUST_CHECK bool cli_parse(const struct cli_command *command, char **words, size_t word_count,
                              struct cli_values *values, struct jw_error *err);
 
@@ -424,6 +430,10 @@ bool cli_is_hook(const char *event);
 
 /* Of these the first that was found and not wished for, from cpu on; NULL: none was. */
 const char *cli_other_of(const struct cli_found *found);
+
+/* What is shown where nobody asks for an event, of what was found when CPU time was wished for: what the session was about, or
+ * what there is. It may lie in `found`. NULL: CPU time. */
+const char *cli_session_event(const struct cli_found *found);
 
 /* What base/perf_event.h knows; but of CLASS.METHOD, which may be a type of events, only the recording says whether it is what was sampled. */
 bool cli_is_counter(const char *event);

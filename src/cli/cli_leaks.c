@@ -48,17 +48,21 @@ static bool next_chunk(struct jfr_reader *reader, struct jfr_reader_chunk *chunk
     return false;
 }
 
-bool leaks_find_sets(const char *path, struct leaks_sets *out, struct jw_error *err)
+bool leaks_find_sets(const char *path, struct leaks_sets *out, bool is_quiet, struct jw_error *err)
 {
     struct jfr_reader *reader = jfr_reader_open(path, err);
     struct jfr_reader_chunk chunk;
     struct jfr_reader_event event;
+    struct cli_progress progress;
 
     *out = (struct leaks_sets){0};
     if (reader == NULL)
         return false;
+    cli_progress_begin(&progress, is_quiet);
     while (next_chunk(reader, &chunk, err)) {
         while (jfr_reader_next_event(reader, &event, err)) {
+            cli_progress_show(&progress, "looking for live objects",
+                              jfr_reader_position_bytes(reader), jfr_reader_size_bytes(reader));
             if (strcmp(event.type_name, LIVE_TYPE) != 0)
                 continue;
             const int64_t time_ns = leaks_time_ns(&chunk, &event);
@@ -72,6 +76,7 @@ bool leaks_find_sets(const char *path, struct leaks_sets *out, struct jw_error *
         if (err->message[0] != '\0')
             break;
     }
+    cli_progress_end(&progress);
     jfr_reader_close(reader);
     return err->message[0] == '\0';
 }
@@ -301,7 +306,7 @@ static void take(struct reading *reading, const struct jfr_reader_event *event)
         note_survivor(leaks, &object);
 }
 
-static void read_chunk(struct reading *reading, struct jw_error *err)
+static void read_chunk(struct reading *reading, struct cli_progress *progress, struct jw_error *err)
 {
     struct jfr_reader_event event;
 
@@ -311,6 +316,8 @@ static void read_chunk(struct reading *reading, struct jw_error *err)
            jfr_reader_next_event(reading->reader, &event, err)) {
         const bool is_ours = strcmp(event.type_name, LIVE_TYPE) == 0;
 
+        cli_progress_show(progress, "reading", jfr_reader_position_bytes(reading->reader),
+                          jfr_reader_size_bytes(reading->reader));
         if ((is_ours && leaks_time_ns(&reading->chunk, &event) == reading->time_ns) ||
             (reading->time_ns == 0 && strcmp(event.type_name, OTHER_TYPE) == 0))
             take(reading, &event);
@@ -318,17 +325,20 @@ static void read_chunk(struct reading *reading, struct jw_error *err)
 }
 
 bool leaks_read(struct leaks *leaks, enum leaks_side side, const char *path, int64_t time_ns,
-                struct jw_error *err)
+                bool is_quiet, struct jw_error *err)
 {
     struct reading reading = {.leaks = leaks, .side = side, .time_ns = time_ns};
+    struct cli_progress progress;
 
     leaks->time_ns[side] = time_ns;
     reading.reader = jfr_reader_open(path, err);
     if (reading.reader == NULL)
         return false;
+    cli_progress_begin(&progress, is_quiet);
     while (err->message[0] == '\0' && !leaks->is_out_of_memory &&
            next_chunk(reading.reader, &reading.chunk, err))
-        read_chunk(&reading, err);
+        read_chunk(&reading, &progress, err);
+    cli_progress_end(&progress);
     jfr_reader_close(reading.reader);
     jw_map_close(&reading.stacks);
     jw_free(reading.texts);

@@ -72,10 +72,11 @@ struct leaks_look {
 };
 
 /* False and `err`: the file cannot be read. */
-JW_MUST_CHECK bool leaks_find_sets(const char *path, struct leaks_sets *out, struct jw_error *err);
+JW_MUST_CHECK bool leaks_find_sets(const char *path, struct leaks_sets *out, bool is_quiet,
+                                   struct jw_error *err);
 /* Adds the set of this time; 0: objects of others. */
 JW_MUST_CHECK bool leaks_read(struct leaks *leaks, enum leaks_side side, const char *path,
-                              int64_t time_ns, struct jw_error *err);
+                              int64_t time_ns, bool is_quiet, struct jw_error *err);
 /* Orders rows by growth. */
 void leaks_settle(struct leaks *leaks);
 void leaks_close(struct leaks *leaks);

@@ -98,7 +98,8 @@ struct locks {
 bool locks_is_call(const struct locks_site *site); /* of a lock of java.util.concurrent */
 
 /* Adds the sites of a recording. False and `err`: it cannot be read. */
-JW_MUST_CHECK bool locks_read(struct locks *all, const char *path, struct jw_error *err);
+JW_MUST_CHECK bool locks_read(struct locks *all, const char *path, bool is_quiet,
+                              struct jw_error *err);
 /* Who waited where, for whom, and what of each is to be said. False: no memory. */
 JW_MUST_CHECK bool locks_settle(struct locks *all);
 /* Of a wait at the site, once waits are settled. False: no memory. */

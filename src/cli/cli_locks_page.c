@@ -153,7 +153,7 @@ char *locks_page(const char *path, struct jw_error *err)
         jw_error_set(err, "no memory for the census of locks");
         return NULL;
     }
-    if (locks_read(all, path, err) && all->count > 0) {
+    if (locks_read(all, path, true, err) && all->count > 0) {
         if (locks_settle(all))
             text = page_of(all, err);
         else

@@ -175,7 +175,8 @@ static void take_caller(struct locks *all, const struct jfr_reader_event *event,
     };
 }
 
-static void read_sites(struct locks *all, struct jfr_reader *reader, struct jw_error *err)
+static void read_sites(struct locks *all, struct jfr_reader *reader, struct cli_progress *progress,
+                       struct jw_error *err)
 {
     struct jfr_reader_chunk chunk;
     struct jfr_reader_event event;
@@ -190,6 +191,8 @@ static void read_sites(struct locks *all, struct jfr_reader *reader, struct jw_e
         if (!jfr_reader_begin_events(reader, err))
             break;
         while (!all->is_out_of_memory && jfr_reader_next_event(reader, &event, err)) {
+            cli_progress_show(progress, "reading", jfr_reader_position_bytes(reader),
+                              jfr_reader_size_bytes(reader));
             if (strcmp(event.type_name, CALLER_TYPE) == 0 && !is_first)
                 take_caller(all, &event, &text);
             if (!is_first)
@@ -209,21 +212,24 @@ static void read_sites(struct locks *all, struct jfr_reader *reader, struct jw_e
     jfr_text_free(&text);
 }
 
-bool locks_read(struct locks *all, const char *path, struct jw_error *err)
+bool locks_read(struct locks *all, const char *path, bool is_quiet, struct jw_error *err)
 {
     struct jfr_reader *reader = jfr_reader_open(path, err);
+    struct cli_progress progress;
 
     if (reader == NULL)
         return false;
     all->first = all->count;
-    read_sites(all, reader, err);
+    cli_progress_begin(&progress, is_quiet);
+    read_sites(all, reader, &progress, err);
+    cli_progress_end(&progress);
     jfr_reader_close(reader);
     if (err->message[0] != '\0')
         return false;
     /* Without a site nobody asks who waited. */
     struct cli_part whole = {.end_ns = UINT64_MAX};
 
-    if (all->count > all->first && !contention_read(&all->waits, path, &whole, true, err))
+    if (all->count > all->first && !contention_read(&all->waits, path, &whole, is_quiet, err))
         return false;
     if (all->is_out_of_memory)
         jw_error_set(err, "%s: out of memory for its locks; free some", path);

@@ -148,6 +148,10 @@ static void cli_man_options(FILE *to)
     cli_section("OPTIONS", to);
     fputs("A value may follow its option as the next word, or behind an equals sign: "
           "\\fB\\-\\-interval 1ms\\fR, \\fB\\-i 1ms\\fR, \\fB\\-\\-interval=1ms\\fR.\n"
+          "Where it stands in brackets it may be left out; the next word is it unless that is an "
+          "option, or the process or program\n"
+          "that the command is about; a number begins with a digit: \\fB\\-\\-lock 12345\\fR, "
+          "\\fB\\-\\-lock 10us 12345\\fR.\n"
           "What stands behind \\fB\\-\\-\\fR is no option.\n",
           to);
     for (size_t i = 0; (option = cli_option_at(i)) != NULL; i++) {
@@ -162,7 +166,8 @@ static void cli_man_options(FILE *to)
             fprintf(to, "\\fB\\-%c\\fR, ", option->letter);
         fputs("\\fB\\-\\-", to);
         cli_roff(option->name, to);
-        fprintf(to, "\\fR%s%s%s\n", value == NULL ? "" : "=\\fI", value == NULL ? "" : value,
+        fprintf(to, cli_is_value_optional(option) ? "\\fR[%s%s%s]\n" : "\\fR%s%s%s\n",
+                value == NULL ? "" : "=\\fI", value == NULL ? "" : value,
                 value == NULL ? "" : "\\fR");
         cli_help_text(option, text, sizeof text);
         cli_roff_sentence(text, to);

@@ -41,6 +41,14 @@ const char *cli_value_name(const struct cli_option *option)
     return options_about(option->name, &about) ? about.value : NULL;
 }
 
+bool cli_is_value_optional(const struct cli_option *option)
+{
+    struct options_about about;
+
+    return option->kind == CLI_KIND_AGENT && options_about(option->name, &about) &&
+           about.value != NULL && about.is_value_optional;
+}
+
 static bool cli_option_is(const struct cli_option *option, const struct cli_command *command)
 {
     return option->command == command->id && option->kind != CLI_KIND_SECTION;
@@ -289,6 +297,22 @@ static bool cli_store(const struct cli_option *option, const char *text, struct 
     return true;
 }
 
+/*
+ * Whether the next word is the value of an option that may be without one: not an option, nor what the command is about, which
+ * is the last word where none came yet: of numbers a process is one without a unit, a program is none.
+ */
+static bool cli_is_value(const struct cli_option *option, const char *word, bool is_last,
+                         const struct cli_values *values)
+{
+    struct options_about about = {.is_value_number = false};
+    const bool is_operand_left = is_last && values->operands.count == 0;
+
+    (void)options_about(option->name, &about);
+    if (word[0] == '-' || (about.is_value_number && (word[0] < '0' || word[0] > '9')))
+        return false;
+    return !is_operand_left || (about.is_value_number && word[strspn(word, "0123456789")] != '\0');
+}
+
 /* One option at words[*at]; moves on to its value where that is a word of its own. */
 static bool cli_parse_option(const struct cli_command *command, char **words, size_t word_count,
                              size_t *at, struct cli_values *values, struct jw_error *err)
@@ -312,12 +336,17 @@ static bool cli_parse_option(const struct cli_command *command, char **words, si
         jw_error_set(err, "--%s takes no value: '%.100s'", option->name, word);
         return false;
     }
+    const size_t next = *at + 1;
+    if (value != NULL && text == NULL && cli_is_value_optional(option) &&
+        (next >= word_count || !cli_is_value(option, words[next], next + 1 == word_count, values)))
+        return cli_store(option, NULL, values, err);
     if (value != NULL && text == NULL) {
-        if (*at + 1 >= word_count) {
+        if (next >= word_count) {
             jw_error_set(err, "--%s needs a value: --%s=%s", option->name, option->name, value);
             return false;
         }
-        text = words[++*at];
+        text = words[next];
+        *at = next;
     }
     if (value != NULL && text[0] == '\0') {
         jw_error_set(err, "--%s has an empty value; give --%s=%s", option->name, option->name,
@@ -332,8 +361,10 @@ bool cli_parse(const struct cli_command *command, char **words, size_t word_coun
 {
     bool is_ended = false; /* by "--" */
 
+    values->operands.texts = (const char *const *)words;
     for (size_t at = 0; at < word_count; at++) {
-        const char *word = words[at];
+        char *const operand = words[at];
+        const char *word = operand;
 
         if (!is_ended && strcmp(word, "--") == 0) {
             is_ended = true;
@@ -341,8 +372,9 @@ bool cli_parse(const struct cli_command *command, char **words, size_t word_coun
             values->words = words + at;
             break;
         } else if (is_ended || word[0] != '-' || word[1] == '\0') {
-            if (!cli_list_add(&values->operands, word, command->name, err))
-                return false;
+            /* In exchange: each word stays once, as callers that free them expect. */
+            words[at] = words[values->operands.count];
+            words[values->operands.count++] = operand;
         } else if (!cli_parse_option(command, words, word_count, &at, values, err)) {
             return false;
         }

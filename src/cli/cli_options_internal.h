@@ -35,6 +35,9 @@ const struct cli_option *cli_option_at(size_t number);
 /* What its value is called; NULL: it takes none. */
 const char *cli_value_name(const struct cli_option *option);
 
+/* Its name alone means a value of its own. */
+bool cli_is_value_optional(const struct cli_option *option);
+
 /* False: understood, but nobody is told. */
 bool cli_is_told(const struct cli_option *option);
 

@@ -17,7 +17,7 @@ static int find_jvm(const struct cli_values *values, struct attach_target *targe
 {
     struct cli_values one = *values;
 
-    one.operands = (struct cli_list){.texts = {values->operands.texts[1]}, .count = 1};
+    one.operands = (struct cli_operand_list){.texts = values->operands.texts + 1, .count = 1};
     return cli_session_find(&cli_commands[CLI_COMMAND_PROBE], &one, target, session);
 }
 

@@ -26,6 +26,7 @@ struct comparison {
     struct compare_look shown;
     char part_text[512];
     const char *event;
+    char event_name[JW_PERF_NAME_BYTES]; /* of one that nobody named */
 };
 
 static bool read_limit(const char *text, double *limit, struct jw_error *err)
@@ -118,18 +119,6 @@ static struct profile *read_samples(struct comparison *comparison, struct cli_in
     return cli_read_event(input, 1, &config, &wish, err);
 }
 
-/* The event that the session was about, where nobody names one: told by the side before. NULL: CPU time. */
-static const char *event_of(const struct comparison *comparison, const struct cli_found *found)
-{
-    if (comparison->values->event != NULL || strcmp(comparison->event, "cpu") != 0)
-        return NULL;
-    if (found->is_of_wall)
-        return "wall";
-    if (strcmp(found->hook_event, "alloc") == 0)
-        return "alloc";
-    return found->samples == 0 && found->other_samples > 0 ? "wall" : NULL;
-}
-
 static bool take_side(struct comparison *comparison, enum compare_side side, bool is_weightless,
                       bool *lacks_weight, struct jw_error *err)
 {
@@ -137,13 +126,15 @@ static bool take_side(struct comparison *comparison, enum compare_side side, boo
     struct export_options options;
     struct profile *profile = read_samples(comparison, &input, is_weightless, err);
 
-    const char *event =
-        profile == NULL || side != COMPARE_BEFORE ? NULL : event_of(comparison, &input.found);
+    /* What the session was about, where nobody names an event, is told by the side before. */
+    const bool is_settled = comparison->values->event != NULL || side != COMPARE_BEFORE;
+    const char *event = profile == NULL || is_settled ? NULL : cli_session_event(&input.found);
     if (event != NULL) {
         profile_close(profile);
         cli_requests_close(input.requests);
         input.requests = NULL;
-        comparison->event = event;
+        snprintf(comparison->event_name, sizeof comparison->event_name, "%s", event);
+        comparison->event = comparison->event_name;
         profile = read_samples(comparison, &input, is_weightless, err);
     }
     export_look(&comparison->look.values, &options);
@@ -215,6 +206,7 @@ static int show(struct comparison *comparison)
              : strcmp(comparison->event, "wall") == 0  ? "Wall clock"
              : strcmp(comparison->event, "alloc") == 0 ? "Allocation"
              : strcmp(comparison->event, "live") == 0  ? "Live object"
+             : strcmp(comparison->event, "lock") == 0  ? "Lock"
                                                        : comparison->event);
     cli_part_tell(&comparison->part, comparison->part_text, sizeof comparison->part_text);
     for (unsigned side = 0; side < COMPARE_SIDES; side++)

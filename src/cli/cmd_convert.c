@@ -114,23 +114,6 @@ bool cli_is_same_file(const char *left, const char *right)
            one.st_ino == other.st_ino;
 }
 
-/* What is shown where nobody asks for an event: what the session was about, or what there is. NULL: CPU time. */
-static const char *cli_other_event(const struct cli_values *values, const struct cli_wish *wish,
-                                   const struct cli_found *found)
-{
-    if (values->event != NULL || strcmp(wish->event, "cpu") != 0)
-        return NULL;
-    if (found->is_of_wall)
-        return "wall";
-    if (found->hook_event[0] != '\0')
-        return found->hook_event;
-    if (found->samples > 0 || found->native_left_out > 0)
-        return NULL;
-    if (found->counter[0] != '\0')
-        return found->counter;
-    return found->other_samples > 0 ? "wall" : cli_other_of(found);
-}
-
 /* A profile of the file; a second one where the first shows that another event should have been asked for. */
 static struct profile *cli_read(struct cli_input *input, const struct cli_values *values,
                                 const struct profile_config *config, struct cli_wish *wish,
@@ -138,7 +121,8 @@ static struct profile *cli_read(struct cli_input *input, const struct cli_values
 {
     static char event[JW_PERF_NAME_BYTES];
     struct profile *profile = cli_read_event(input, 1, config, wish, err);
-    const char *other = profile == NULL ? NULL : cli_other_event(values, wish, &input->found);
+    const bool is_asked = values->event != NULL || strcmp(wish->event, "cpu") != 0;
+    const char *other = profile == NULL || is_asked ? NULL : cli_session_event(&input->found);
 
     if (other == NULL)
         return profile;

@@ -46,22 +46,22 @@ static bool read_sets(const struct cli_values *values, struct leaks *leaks, stru
     const size_t count = values->operands.count;
 
     for (size_t i = 0; i < count; i++) {
-        if (!leaks_find_sets(paths[i], &sets[i], err))
+        if (!leaks_find_sets(paths[i], &sets[i], values->is_quiet, err))
             return false;
     }
     if (count == 2) {
         look->paths[LEAKS_BEFORE] = paths[0];
         look->paths[LEAKS_AFTER] = paths[1];
-        return leaks_read(leaks, LEAKS_BEFORE, paths[0], sets[0].last_ns, err) &&
-               leaks_read(leaks, LEAKS_AFTER, paths[1], sets[1].last_ns, err);
+        return leaks_read(leaks, LEAKS_BEFORE, paths[0], sets[0].last_ns, values->is_quiet, err) &&
+               leaks_read(leaks, LEAKS_AFTER, paths[1], sets[1].last_ns, values->is_quiet, err);
     }
     look->paths[LEAKS_AFTER] = paths[0];
     if (sets[0].count > 1) {
         look->paths[LEAKS_BEFORE] = paths[0];
-        if (!leaks_read(leaks, LEAKS_BEFORE, paths[0], sets[0].first_ns, err))
+        if (!leaks_read(leaks, LEAKS_BEFORE, paths[0], sets[0].first_ns, values->is_quiet, err))
             return false;
     }
-    return leaks_read(leaks, LEAKS_AFTER, paths[0], sets[0].last_ns, err);
+    return leaks_read(leaks, LEAKS_AFTER, paths[0], sets[0].last_ns, values->is_quiet, err);
 }
 
 static bool has_objects(const struct leaks *leaks, const struct leaks_look *look,

@@ -22,7 +22,7 @@ static bool read_all(const struct cli_values *values, struct locks *all, struct 
     for (size_t i = 0; i < values->operands.count; i++) {
         const size_t before = all->count;
 
-        if (!locks_read(all, values->operands.texts[i], err))
+        if (!locks_read(all, values->operands.texts[i], values->is_quiet, err))
             return false;
         if (all->count > before)
             continue;

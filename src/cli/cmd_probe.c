@@ -268,7 +268,7 @@ static const struct verb {
     bool takes_rules;
     int (*run)(const struct cli_values *values);
 } verbs[] = {
-    {"check", 2, CLI_LIST_LIMIT, "a jar, folder or class file with a probe is needed", true, check},
+    {"check", 2, SIZE_MAX, "a jar, folder or class file with a probe is needed", true, check},
     {"attach", 3, 3, "a JVM, and a jar, folder or class file with a probe, are needed", true,
      cli_probe_attach},
     {"list", 2, 2, "a JVM is needed", false, cli_probe_list},
@@ -279,7 +279,7 @@ static const struct verb {
 int cli_probe(const struct cli_values *values)
 {
     const struct cli_command *command = &cli_commands[CLI_COMMAND_PROBE];
-    const struct cli_list *words = &values->operands;
+    const struct cli_operand_list *words = &values->operands;
     const char *wants = "'check', 'attach', 'list' or 'detach' comes first";
     struct jw_error err = {{0}};
 

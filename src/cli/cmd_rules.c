@@ -66,7 +66,7 @@ int cli_rules_gather(const struct cli_command *command, const struct cli_values 
 {
     for (size_t i = first; i < values->operands.count; i++) {
         const char *word = values->operands.texts[i];
-        struct cli_values one = {.operands = {.texts = {word}, .count = 1}};
+        struct cli_values one = {.operands = {.texts = &word, .count = 1}};
         struct attach_target target;
         struct cli_session session;
 
@@ -152,7 +152,7 @@ static int dry_run(const struct cli_command *command, const struct cli_values *v
 int cli_rules(const struct cli_values *values)
 {
     const struct cli_command *command = &cli_commands[CLI_COMMAND_RULES];
-    const struct cli_list *words = &values->operands;
+    const struct cli_operand_list *words = &values->operands;
     const bool is_check = words->count > 0 && strcmp(words->texts[0], "check") == 0;
     const bool is_dry_run = words->count > 0 && strcmp(words->texts[0], "dry-run") == 0;
     struct jw_error err = {{0}};

@@ -313,6 +313,7 @@ struct options_about {
     const char *section; /* a heading, and nothing else */
     const char *name;
     const char *value; /* what its value is called, "TIME"; NULL: it takes none */
+    bool is_value_optional, is_value_number;
     const char *help;
     const char *example;
     char usage[64]; /* "interval=TIME" */

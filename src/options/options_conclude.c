@@ -218,8 +218,16 @@ static void conclude_locks(struct options_parser *parser)
 {
     struct options *values = &parser->result->values;
 
-    if (values->locks != OPTIONS_LOCKS_WAITS && values->lock_ns == 0)
+    if (values->locks == OPTIONS_LOCKS_WAITS)
+        return;
+    if (values->lock_ns == 0)
         values->lock_ns = OPTIONS_LOCK_DEFAULT_NS;
+    if (values->dialect != OPTIONS_DIALECT_STANDARD) {
+        values->locks = OPTIONS_LOCKS_WAITS;
+        options_add_message(&parser->result->warnings,
+                            "locks: waits alone are told; a recording in this dialect has no place "
+                            "for the census. Leave the dialect out to have it");
+    }
 }
 
 /* The word alone is its own text. */

@@ -147,6 +147,8 @@ static void fill_about(const struct options_row *row, struct options_about *abou
     *about = (struct options_about){
         .name = row->name,
         .value = value_name(row),
+        .is_value_optional = row->is_value_optional,
+        .is_value_number = row->kind >= OPTIONS_KIND_DURATION && row->kind <= OPTIONS_KIND_PERCENT,
         .help = row->help,
         .example = row->example,
         .is_path = row->kind == OPTIONS_KIND_FILE || row->kind == OPTIONS_KIND_PATH,

@@ -93,6 +93,22 @@ Test(compare, twice_the_work_is_twice_as_much_of_a_run_and_the_same_share)
     cr_expect_not_null(strstr(text, "Less of it in"));
 }
 
+/* The counter is what the session was about, which nobody has to say. */
+Test(compare, a_session_of_a_counter_is_compared_by_it)
+{
+    static const struct recording_setting setting = {.name = "event", .value = "page-faults"};
+    struct recording_config config = made_config(one, RECORDING_JFR);
+
+    made_kind = EVENT_COUNTER_SAMPLE;
+    config.counter = setting.value;
+    config.settings = &setting;
+    config.setting_count = 1;
+    cr_assert(made_recording(&config, 1, 4, &err), "%s", err.message);
+    cr_expect_eq(COMPARED(one, one), CLI_OK);
+    cr_expect_not_null(strstr(text, "page-faults profile, before and after\n"), "%s", text);
+    cr_expect_neq(COMPARED("-e", "cpu", one, one), CLI_OK);
+}
+
 Test(compare, what_is_shown_can_be_chosen)
 {
     cr_expect_eq(COMPARED("-o", "json", "--thread=main", "-I", "*Hot.spin*", one, two), CLI_OK);

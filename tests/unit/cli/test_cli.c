@@ -373,6 +373,8 @@ Test(cli, a_recording_is_packed_and_unpacked_byte_for_byte)
 
     cr_expect_eq(RUN("convert", "--threads", path, packed), CLI_USAGE);
     cr_expect_not_null(strstr(err_text, "as it is"), "%s", err_text);
+    cr_expect_eq(RUN("convert", "--latency=1ms", path, packed), CLI_USAGE);
+    cr_expect_not_null(strstr(err_text, "as it is"), "%s", err_text);
     cr_expect_eq(RUN("convert", packed, packed), CLI_USAGE);
     cr_expect_eq(RUN(packed), CLI_USAGE);
     cr_expect_not_null(strstr(err_text, "is a recording"), "%s", err_text);

@@ -201,6 +201,54 @@ Test(cli_commands, options_become_an_agent_string_with_an_absolute_file)
     cr_expect_str_eq(string, expected);
 }
 
+/* What the agent string can have without a value, the command can, too: the next word is its value where it looks like one. */
+Test(cli_commands, options_that_may_be_without_a_value)
+{
+    static const struct {
+        const char *words[8];
+        const char *string;
+    } cases[] = {
+        {{"--queue", "-f", "/x.jfr", "12"}, "start,queue,"},
+        {{"-f", "/x.jfr", "--ttsp", "12"}, "start,ttsp,"},
+        {{"-f", "/x.jfr", "--ttsp", "10ms", "12"}, "start,ttsp=10ms,"},
+        {{"-f", "/x.jfr", "12", "--ttsp", "10ms"}, "start,ttsp=10ms,"},
+        {{"-f", "/x.jfr", "12", "--lock"}, "start,lock,"},
+        {{"-f", "/x.jfr", "--lock=20us", "--live", "app.jar"}, "start,lock=20us,live,"},
+        {{"--live", "4096", "--filter", "-f", "/x.jfr", "12"}, "start,live=4096,filter,"},
+        {{"--filter", "http-*", "-f", "/x.jfr", "12"}, "start,filter=http-*,"},
+        {{"-f", "/x.jfr", "--filter", "12"}, "start,filter,"},
+    };
+
+    for (size_t i = 0; i < JW_COUNT_OF(cases); i++) {
+        char string[CLI_STRING_BYTES];
+        struct cli_values values;
+        struct jw_error err = {{0}};
+
+        cr_assert(parse(&cli_commands[CLI_COMMAND_PROFILE], cases[i].words, &values), "%zu", i);
+        cr_expect_eq(values.operands.count, 1, "%zu", i);
+        cr_assert(cli_agent_string(&values, "1", false, string, &err), "%zu: %s", i, err.message);
+        cr_expect_eq(strncmp(string, cases[i].string, strlen(cases[i].string)), 0, "%zu: %s", i,
+                     string);
+    }
+}
+
+/* A shell's star may stand for many. */
+Test(cli_commands, files_are_as_many_as_are_named)
+{
+    static char *words[3000];
+    const size_t count = JW_COUNT_OF(words);
+    struct cli_values values = {0};
+    struct jw_error err = {{0}};
+
+    for (size_t i = 0; i < count; i++)
+        words[i] = i == 2000 ? (char[]){"-q"} : (char[]){"x.jfr"};
+    cr_assert(cli_parse(&cli_commands[CLI_COMMAND_MERGE], words, count, &values, &err), "%s",
+              err.message);
+    cr_expect_eq(values.operands.count, count - 1);
+    cr_expect_str_eq(values.operands.texts[count - 2], "x.jfr");
+    cr_expect(values.is_quiet);
+}
+
 Test(cli_commands, styles_are_spelt_as_async_profiler_spells_them)
 {
     static const char *const words[] = {
