@@ -588,17 +588,6 @@ Test(options_parse, features_of_others_are_told_and_left_out)
     parse_with_warning("start,features=stats", "use status or metrics");
 }
 
-Test(options_parse, a_dialect_without_a_place_for_the_census_has_waits_alone)
-{
-    parse_with_warning("start,locks=census,jfr=async-profiler,file=/x.jfr",
-                       "no place for the census");
-    cr_assert(result.values.locks == OPTIONS_LOCKS_WAITS && result.values.lock_ns > 0);
-    parse_with_warning("start,dialect=datadog,locks=objects,file=/x.jfr",
-                       "no place for the census");
-    parse_quietly("start,locks=census,jfr,file=/x.jfr");
-    cr_assert(result.values.locks == OPTIONS_LOCKS_CENSUS);
-}
-
 Test(options_parse, filter_alone_means_threads_that_the_program_adds)
 {
     cr_assert(options_parse("start,filter", 12, &result));
