@@ -129,6 +129,23 @@ static const struct cli_command *cli_choose(const char *word, bool *is_named)
     return NULL;
 }
 
+static int run(const struct cli_command *command, bool is_named, char **words, size_t count)
+{
+    struct cli_values values = {.operands = {.count = 0}};
+    struct jw_error err = {{0}};
+
+    if (!cli_parse(command, words, count, &values, &err))
+        return cli_usage_error(command, &err);
+    if (values.is_help)
+        return cli_help_command(command);
+    if (!is_named && values.operands.count > 0 && cli_find(values.operands.texts[0]) != NULL) {
+        jw_error_set(&err, "the command comes first: jaywalk %s [options] ...",
+                     values.operands.texts[0]);
+        return cli_usage_error(command, &err);
+    }
+    return command->run(&values);
+}
+
 int cli_main(int argument_count, char **arguments)
 {
     const char *name = argument_count > 1 ? arguments[1] : NULL;
@@ -158,17 +175,16 @@ int cli_main(int argument_count, char **arguments)
     if (command == NULL)
         return cli_unknown_command(name);
 
-    struct cli_values values = {.operands = {.count = 0}};
-    struct jw_error err = {{0}};
-    const int skipped = is_named ? 2 : 1;
-    if (!cli_parse(command, arguments + skipped, (size_t)(argument_count - skipped), &values, &err))
-        return cli_usage_error(command, &err);
-    if (values.is_help)
-        return cli_help_command(command);
-    if (!is_named && values.operands.count > 0 && cli_find(values.operands.texts[0]) != NULL) {
-        jw_error_set(&err, "the command comes first: jaywalk %s [options] ...",
-                     values.operands.texts[0]);
-        return cli_usage_error(command, &err);
+    /* A copy, since operands change places: the caller's stay where they are. */
+    const size_t skipped = is_named ? 2 : 1, count = (size_t)argument_count - skipped;
+    char **words = jw_alloc((count + 1) * sizeof *words);
+    if (words == NULL) {
+        cli_complain("no memory");
+        return CLI_FAILED;
     }
-    return command->run(&values);
+    memcpy(words, arguments + skipped, count * sizeof *words);
+    words[count] = NULL; /* where a program is run, the end of its words */
+    const int status = run(command, is_named, words, count);
+    jw_free(words);
+    return status;
 }

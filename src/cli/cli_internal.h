@@ -141,7 +141,8 @@ struct cli_command {
 
 extern const struct cli_command cli_commands[CLI_COMMAND_LIMIT];
 
-/* Reads the words behind the command's name into `values`, which holds its defaults. Operands are brought to the front of `words`. */
+/* Reads the words behind the command's name into `values`, which holds its defaults. Operands change
+ * places with what stands at the front of `words`, which must stay. */
 JW_MUST_CHECK bool cli_parse(const struct cli_command *command, char **words, size_t word_count,
                              struct cli_values *values, struct jw_error *err);
 

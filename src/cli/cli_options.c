@@ -372,7 +372,6 @@ bool cli_parse(const struct cli_command *command, char **words, size_t word_coun
             values->words = words + at;
             break;
         } else if (is_ended || word[0] != '-' || word[1] == '\0') {
-            /* In exchange: each word stays once, as callers that free them expect. */
             words[at] = words[values->operands.count];
             words[values->operands.count++] = operand;
         } else if (!cli_parse_option(command, words, word_count, &at, values, err)) {

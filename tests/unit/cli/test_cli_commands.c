@@ -235,13 +235,14 @@ Test(cli_commands, options_that_may_be_without_a_value)
 /* A shell's star may stand for many. */
 Test(cli_commands, files_are_as_many_as_are_named)
 {
+    static char quiet[] = "-q", file[] = "x.jfr";
     static char *words[3000];
     const size_t count = JW_COUNT_OF(words);
     struct cli_values values = {0};
     struct jw_error err = {{0}};
 
     for (size_t i = 0; i < count; i++)
-        words[i] = i == 2000 ? (char[]){"-q"} : (char[]){"x.jfr"};
+        words[i] = i == 2000 ? quiet : file;
     cr_assert(cli_parse(&cli_commands[CLI_COMMAND_MERGE], words, count, &values, &err), "%s",
               err.message);
     cr_expect_eq(values.operands.count, count - 1);
