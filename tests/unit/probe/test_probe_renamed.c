@@ -1,5 +1,6 @@
 /* Texts of constants of a class file that become others. */
 #include <criterion/criterion.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/jw.h"
