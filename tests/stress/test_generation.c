@@ -135,12 +135,13 @@ static uint32_t frames_of(uint64_t number, dict_id method, jw_frame *frames)
     return count;
 }
 
-/* A handler for ever inside holds what the hook below it holds, too: only where that is the same may it park. */
+/*
+ * A handler for ever inside holds what it interrupted, too: another generation, or locks of the C library. So it may park
+ * only in a hook of the same generation.
+ */
 static bool may_park(const struct writer *writer, uint64_t generation_number)
 {
-    const uint64_t inside = jw_load_relaxed(&writer->inside);
-
-    return inside == 0 || inside == generation_number;
+    return jw_load_relaxed(&writer->inside) == generation_number;
 }
 
 static void park(uint64_t generation_number)
