@@ -393,6 +393,7 @@ bool jfr_check_bytes(const unsigned char *bytes, size_t length_bytes, struct jfr
         jfr_check_blame(&c, "the file is empty");
     for (size_t at = 0; at < length_bytes && !c.has_failed;)
         at += read_chunk(&c, bytes + at, length_bytes - at);
+    jfr_check_forget_classes(&c);
     free(c.classes);
     free(c.constants);
     return !c.has_failed;

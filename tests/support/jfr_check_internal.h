@@ -22,8 +22,8 @@ struct jfr_check_class {
     bool is_event;
     bool is_simple;
     char name[64];
-    size_t field_count;
-    struct jfr_check_field fields[JFR_CHECK_FIELDS_MAX];
+    size_t field_count, field_capacity;
+    struct jfr_check_field *fields;
 };
 
 /* A constant: where it lies in this chunk, and what its bytes were when the file first had it. */
@@ -40,7 +40,7 @@ struct jfr_checker {
     const unsigned char *at;
     const unsigned char *end;
     bool has_failed;
-    struct jfr_check_class *classes;      /* JFR_CHECK_IDS_MAX, of which few are ever touched */
+    struct jfr_check_class *classes;      /* JFR_CHECK_IDS_MAX, of which few are declared */
     unsigned declared[JFR_CHECK_IDS_MAX]; /* ids, in the order of the metadata */
     size_t declared_count;
     struct jfr_check_constant *constants;
@@ -63,5 +63,8 @@ const unsigned char *jfr_check_text(struct jfr_checker *c, uint64_t *length_byte
 
 /* Reads the metadata event at `at`: the classes of this chunk. */
 void jfr_check_metadata(struct jfr_checker *c, const unsigned char *at);
+
+/* No class is declared any more. */
+void jfr_check_forget_classes(struct jfr_checker *c);
 
 #endif

@@ -128,6 +128,20 @@ static const char *text_at(struct jfr_checker *c, const struct texts *texts)
 static void get_element(struct jfr_checker *c, const struct texts *texts,
                         struct jfr_check_class *in_class, unsigned depth);
 
+/* NULL when there are too many. */
+static struct jfr_check_field *new_field(struct jfr_check_class *class)
+{
+    if (class->field_count == JFR_CHECK_FIELDS_MAX)
+        return NULL;
+    if (class->field_count == class->field_capacity) {
+        class->field_capacity = class->field_capacity == 0 ? 8 : 2 * class->field_capacity;
+        class->fields = realloc(class->fields, class->field_capacity * sizeof class->fields[0]);
+    }
+    struct jfr_check_field *field = &class->fields[class->field_count++];
+    *field = (struct jfr_check_field){0};
+    return field;
+}
+
 static void note_element(struct jfr_checker *c, const struct attributes *a,
                          struct jfr_check_class **class)
 {
@@ -147,10 +161,7 @@ static void note_element(struct jfr_checker *c, const struct attributes *a,
         if (id < JFR_CHECK_TYPES_MAX)
             snprintf(c->out->type_names[id], sizeof c->out->type_names[id], "%s", a->name);
     } else if (strcmp(a->element, "field") == 0) {
-        struct jfr_check_field *field =
-            *class == NULL || (*class)->field_count == JFR_CHECK_FIELDS_MAX
-                ? NULL
-                : &(*class)->fields[(*class)->field_count++];
+        struct jfr_check_field *field = *class == NULL ? NULL : new_field(*class);
 
         if (field == NULL || a->name == NULL || a->class == NULL) {
             jfr_check_blame(c, "a field without class, name or place");
@@ -224,6 +235,16 @@ static void check_classes(struct jfr_checker *c)
     }
 }
 
+void jfr_check_forget_classes(struct jfr_checker *c)
+{
+    while (c->declared_count > 0) {
+        struct jfr_check_class *class = &c->classes[c->declared[--c->declared_count]];
+
+        free(class->fields);
+        *class = (struct jfr_check_class){0};
+    }
+}
+
 void jfr_check_metadata(struct jfr_checker *c, const unsigned char *at)
 {
     struct texts *texts = calloc(1, sizeof *texts);
@@ -250,8 +271,7 @@ void jfr_check_metadata(struct jfr_checker *c, const unsigned char *at)
         if (bytes != NULL)
             memcpy(texts->text[i], bytes, length < 95 ? length : 95);
     }
-    while (c->declared_count > 0)
-        c->classes[c->declared[--c->declared_count]] = (struct jfr_check_class){0};
+    jfr_check_forget_classes(c);
     get_element(c, texts, NULL, 0);
     if (!c->has_failed && c->at != c->end)
         jfr_check_blame(c, "metadata has bytes behind its tree");

@@ -428,16 +428,17 @@ Test(recording_file, m54_a_killed_writer_leaves_a_sound_file)
             struct jfr_buffer buffer = {0};
             struct recording_file *file = open_file(&buffer, NULL);
 
+            alarm(600);
             while (append(file, &buffer, 20000) && write(to_parent[1], step, sizeof step) > 0)
                 ;
             _exit(1);
         }
+        close(to_parent[1]); /* else the end of a child that has failed would not be read */
         for (int appended = 0; appended < 20 + 7 * i; appended++)
             cr_assert_eq(read(to_parent[0], step, sizeof step), (ssize_t)sizeof step);
         kill(child, SIGKILL);
         cr_assert_eq(waitpid(child, NULL, 0), child);
         close(to_parent[0]);
-        close(to_parent[1]);
 
         struct jfr_check check;
         cr_expect(jfr_check_file(path, &check), "%s", check.problem);

@@ -34,7 +34,7 @@ static void *be_puppet(void *argument)
     for (;;) {
         puppet->is_busy = false;
         pthread_cond_broadcast(&puppet->changed);
-        while (!puppet->is_busy)
+        while (!puppet->is_busy && !puppet->is_over)
             pthread_cond_wait(&puppet->changed, &puppet->lock);
         if (puppet->is_over)
             break;
@@ -89,8 +89,10 @@ static void end_puppet(struct puppet *puppet)
 {
     if (puppet->is_over)
         return;
-    puppet->is_over = true;
-    tell_puppet(puppet, NULL, NULL);
+    pthread_mutex_lock(&puppet->lock);
+    puppet->is_over = true; /* whatever it is at: looked at when that is done */
+    pthread_cond_broadcast(&puppet->changed);
+    pthread_mutex_unlock(&puppet->lock);
     pthread_join(puppet->thread, NULL);
 }
 

@@ -243,7 +243,7 @@ Test(engine_late, who_runs_java_or_the_jvm_leaves_its_stack_and_the_last_one_is_
     reach(50 * JW_NS_PER_MS);
     end_safepoint(3 * JW_NS_PER_MS);
     wait_for_delay(&delay);
-    while (late.last.value != SAMPLER_DELAY_VALUE(delay.number, delay.record))
+    while (late.last.value < SAMPLER_DELAY_VALUE(delay.number, delay.record))
         look_for_records();
     cr_assert(eq(u64, delay.number, safepoints));
     cr_assert(eq(u64, delay.reach_ns, 50 * JW_NS_PER_MS));
@@ -287,8 +287,9 @@ Test(engine_late, where_nobody_runs_nobody_is_signalled_and_nobody_is_named)
     const uint64_t unasked = jw_counter(JW_COUNT_SPARED_UNASKED);
     const uint64_t signals = jw_counter(JW_COUNT_SIGNALS);
     const uint64_t taken = late.of[0] + late.of[1];
-    delay_until(slow_before + 1);
-    wait_for_delay(&delay);
+    do /* a slow one may have come and gone between two looks: counted, with nothing to tell of it */
+        delay_until(jw_counter(JW_COUNT_SAFEPOINTS_SLOW) + 1);
+    while (!sampler_delays_take(&delay));
     end_run();
     cr_assert(eq(u32, delay.record, 0));
     cr_assert_neq(delay.nobody, SAMPLER_DELAY_AT_POLL);
