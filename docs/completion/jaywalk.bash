@@ -1,233 +1,233 @@
 # bash completion for jaywalk                                            -*- shell-script -*-
 # Made from the option tables; a test compares the two.
 
-# Sets what there is to know of the command $1 and its option $2.
+# Sets what there is to know of the command $1 and its option $2, with its equals sign if it has one.
 _jaywalk_facts() {
     local option=$2
     kind=none options='' operands=none
     case $1 in
     profile)
         operands=jvms
-        options='-d --duration= -e --event= -i --interval= --wall= --alloc= --live= --lock= --locks= --trace= --time= --count= --endpoints= --queue= --io= --exceptions= --classload --asyncstacks --pausebudget= --alluser --overhead= --nobatch --filter= --attributes= --service= -j --jstackdepth= --cstack= -F --features= --nativecheck= --ttsp= --begin= --end= --memlimit= -f --file= -o --output= --chunksize= --chunktime= --dialect= --noargs --sysprops= --environ= --from= --to= --thread= --state= -I --include= -X --exclude= --lines -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --libpath= --log= -L --loglevel= -q --quiet -h --help '
+        options='-d --duration= -e --event= -i --interval= --wall --wall= --alloc --alloc= --live --live= --lock --lock= --locks= --trace= --time= --count= --endpoints= --queue --queue= --io --io= --exceptions --exceptions= --classload --asyncstacks --pausebudget= --alluser --overhead --overhead= --nobatch --filter --filter= --attributes= --service= -j --jstackdepth= --cstack= -F --features= --nativecheck --nativecheck= --ttsp --ttsp= --begin= --end= --memlimit= -f --file= -o --output= --chunksize= --chunktime= --dialect= --noargs --sysprops= --environ= --from= --to= --thread= --state= -I --include= -X --exclude= --lines -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces --traces= --flat --flat= -s --simple --inverted --libpath= --log= -L --loglevel= -q --quiet -h --help '
         case $option in
-        -d | --duration) kind=any ;;
-        -e | --event) kind=words words='cpu itimer wall alloc lock cpu-clock exception' ;;
-        -i | --interval) kind=any ;;
-        --wall) kind=any ;;
-        --alloc) kind=any ;;
-        --live) kind=any ;;
-        --lock) kind=any ;;
-        --locks) kind=words words='waits census objects' ;;
-        --trace) kind=any ;;
-        --time) kind=any ;;
-        --count) kind=any ;;
-        --endpoints) kind=words words='auto jdk-http servlet spring-mvc jax-rs grpc netty kafka none' ;;
-        --queue) kind=any ;;
-        --io) kind=any ;;
-        --exceptions) kind=any ;;
-        --pausebudget) kind=any ;;
-        --overhead) kind=any ;;
-        --filter) kind=any ;;
-        --attributes) kind=any ;;
-        --service) kind=any ;;
-        -j | --jstackdepth) kind=any ;;
-        --cstack) kind=words words='vm vmx fp libunwind agct no' ;;
-        -F | --features) kind=words words='vtable comptask carrier mixed pcaddr plainstacks none' ;;
-        --nativecheck) kind=any ;;
-        --ttsp) kind=any ;;
-        --begin) kind=words words='ttsp SafepointSynchronize::begin RuntimeService::record_safepoint_synchronized SafepointSynchronize::end no' ;;
-        --end) kind=words words='RuntimeService::record_safepoint_synchronized SafepointSynchronize::end SafepointSynchronize::begin no' ;;
-        --memlimit) kind=any ;;
-        -f | --file) kind=files ;;
-        -o | --output) kind=words words='jfr html collapsed text flat traces tree pprof otlp' ;;
-        --chunksize) kind=any ;;
-        --chunktime) kind=any ;;
-        --dialect) kind=words words='standard async-profiler datadog' ;;
-        --sysprops) kind=words words='yes no' ;;
-        --environ) kind=words words='yes no' ;;
-        --from) kind=any ;;
-        --to) kind=any ;;
-        --thread) kind=any ;;
-        --state) kind=words words='any running sleeping parked blocked waiting native' ;;
-        -I | --include) kind=any ;;
-        -X | --exclude) kind=any ;;
-        --title) kind=any ;;
-        --minwidth) kind=any ;;
-        --traces) kind=any ;;
-        --flat) kind=any ;;
-        --libpath) kind=files ;;
-        --log) kind=files ;;
-        -L | --loglevel) kind=words words='debug info warn error none' ;;
+        -d | --duration | --duration=) kind=any ;;
+        -e | --event | --event=) kind=words words='cpu itimer wall alloc lock cpu-clock exception' ;;
+        -i | --interval | --interval=) kind=any ;;
+        --wall=) kind=any ;;
+        --alloc=) kind=any ;;
+        --live=) kind=any ;;
+        --lock=) kind=any ;;
+        --locks | --locks=) kind=words words='waits census objects' ;;
+        --trace | --trace=) kind=any ;;
+        --time | --time=) kind=any ;;
+        --count | --count=) kind=any ;;
+        --endpoints | --endpoints=) kind=words words='auto jdk-http servlet spring-mvc jax-rs grpc netty kafka none' ;;
+        --queue=) kind=any ;;
+        --io=) kind=any ;;
+        --exceptions=) kind=any ;;
+        --pausebudget | --pausebudget=) kind=any ;;
+        --overhead=) kind=any ;;
+        --filter=) kind=any ;;
+        --attributes | --attributes=) kind=any ;;
+        --service | --service=) kind=any ;;
+        -j | --jstackdepth | --jstackdepth=) kind=any ;;
+        --cstack | --cstack=) kind=words words='vm vmx fp libunwind agct no' ;;
+        -F | --features | --features=) kind=words words='vtable comptask carrier mixed pcaddr plainstacks none' ;;
+        --nativecheck=) kind=any ;;
+        --ttsp=) kind=any ;;
+        --begin | --begin=) kind=words words='ttsp SafepointSynchronize::begin RuntimeService::record_safepoint_synchronized SafepointSynchronize::end no' ;;
+        --end | --end=) kind=words words='RuntimeService::record_safepoint_synchronized SafepointSynchronize::end SafepointSynchronize::begin no' ;;
+        --memlimit | --memlimit=) kind=any ;;
+        -f | --file | --file=) kind=files ;;
+        -o | --output | --output=) kind=words words='jfr html collapsed text flat traces tree pprof otlp' ;;
+        --chunksize | --chunksize=) kind=any ;;
+        --chunktime | --chunktime=) kind=any ;;
+        --dialect | --dialect=) kind=words words='standard async-profiler datadog' ;;
+        --sysprops | --sysprops=) kind=words words='yes no' ;;
+        --environ | --environ=) kind=words words='yes no' ;;
+        --from | --from=) kind=any ;;
+        --to | --to=) kind=any ;;
+        --thread | --thread=) kind=any ;;
+        --state | --state=) kind=words words='any running sleeping parked blocked waiting native' ;;
+        -I | --include | --include=) kind=any ;;
+        -X | --exclude | --exclude=) kind=any ;;
+        --title | --title=) kind=any ;;
+        --minwidth | --minwidth=) kind=any ;;
+        --traces=) kind=any ;;
+        --flat=) kind=any ;;
+        --libpath | --libpath=) kind=files ;;
+        --log | --log=) kind=files ;;
+        -L | --loglevel | --loglevel=) kind=words words='debug info warn error none' ;;
         esac
         ;;
     record)
         operands=program
-        options='-e --event= -i --interval= --wall= --alloc= --live= --lock= --locks= --trace= --time= --count= --endpoints= --queue= --io= --exceptions= --classload --asyncstacks --pausebudget= --alluser --overhead= --nobatch --filter= --attributes= --service= -j --jstackdepth= --cstack= -F --features= --nativecheck= --ttsp= --begin= --end= --memlimit= -f --file= -o --output= --chunksize= --chunktime= --dialect= --noargs --sysprops= --environ= --from= --to= --thread= --state= -I --include= -X --exclude= --lines -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --timeout= --loop= --libpath= --log= -L --loglevel= -q --quiet -h --help '
+        options='-e --event= -i --interval= --wall --wall= --alloc --alloc= --live --live= --lock --lock= --locks= --trace= --time= --count= --endpoints= --queue --queue= --io --io= --exceptions --exceptions= --classload --asyncstacks --pausebudget= --alluser --overhead --overhead= --nobatch --filter --filter= --attributes= --service= -j --jstackdepth= --cstack= -F --features= --nativecheck --nativecheck= --ttsp --ttsp= --begin= --end= --memlimit= -f --file= -o --output= --chunksize= --chunktime= --dialect= --noargs --sysprops= --environ= --from= --to= --thread= --state= -I --include= -X --exclude= --lines -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces --traces= --flat --flat= -s --simple --inverted --timeout= --loop= --libpath= --log= -L --loglevel= -q --quiet -h --help '
         case $option in
-        -e | --event) kind=words words='cpu itimer wall alloc lock cpu-clock exception' ;;
-        -i | --interval) kind=any ;;
-        --wall) kind=any ;;
-        --alloc) kind=any ;;
-        --live) kind=any ;;
-        --lock) kind=any ;;
-        --locks) kind=words words='waits census objects' ;;
-        --trace) kind=any ;;
-        --time) kind=any ;;
-        --count) kind=any ;;
-        --endpoints) kind=words words='auto jdk-http servlet spring-mvc jax-rs grpc netty kafka none' ;;
-        --queue) kind=any ;;
-        --io) kind=any ;;
-        --exceptions) kind=any ;;
-        --pausebudget) kind=any ;;
-        --overhead) kind=any ;;
-        --filter) kind=any ;;
-        --attributes) kind=any ;;
-        --service) kind=any ;;
-        -j | --jstackdepth) kind=any ;;
-        --cstack) kind=words words='vm vmx fp libunwind agct no' ;;
-        -F | --features) kind=words words='vtable comptask carrier mixed pcaddr plainstacks none' ;;
-        --nativecheck) kind=any ;;
-        --ttsp) kind=any ;;
-        --begin) kind=words words='ttsp SafepointSynchronize::begin RuntimeService::record_safepoint_synchronized SafepointSynchronize::end no' ;;
-        --end) kind=words words='RuntimeService::record_safepoint_synchronized SafepointSynchronize::end SafepointSynchronize::begin no' ;;
-        --memlimit) kind=any ;;
-        -f | --file) kind=files ;;
-        -o | --output) kind=words words='jfr html collapsed text flat traces tree pprof otlp' ;;
-        --chunksize) kind=any ;;
-        --chunktime) kind=any ;;
-        --dialect) kind=words words='standard async-profiler datadog' ;;
-        --sysprops) kind=words words='yes no' ;;
-        --environ) kind=words words='yes no' ;;
-        --from) kind=any ;;
-        --to) kind=any ;;
-        --thread) kind=any ;;
-        --state) kind=words words='any running sleeping parked blocked waiting native' ;;
-        -I | --include) kind=any ;;
-        -X | --exclude) kind=any ;;
-        --title) kind=any ;;
-        --minwidth) kind=any ;;
-        --traces) kind=any ;;
-        --flat) kind=any ;;
-        --timeout) kind=any ;;
-        --loop) kind=any ;;
-        --libpath) kind=files ;;
-        --log) kind=files ;;
-        -L | --loglevel) kind=words words='debug info warn error none' ;;
+        -e | --event | --event=) kind=words words='cpu itimer wall alloc lock cpu-clock exception' ;;
+        -i | --interval | --interval=) kind=any ;;
+        --wall=) kind=any ;;
+        --alloc=) kind=any ;;
+        --live=) kind=any ;;
+        --lock=) kind=any ;;
+        --locks | --locks=) kind=words words='waits census objects' ;;
+        --trace | --trace=) kind=any ;;
+        --time | --time=) kind=any ;;
+        --count | --count=) kind=any ;;
+        --endpoints | --endpoints=) kind=words words='auto jdk-http servlet spring-mvc jax-rs grpc netty kafka none' ;;
+        --queue=) kind=any ;;
+        --io=) kind=any ;;
+        --exceptions=) kind=any ;;
+        --pausebudget | --pausebudget=) kind=any ;;
+        --overhead=) kind=any ;;
+        --filter=) kind=any ;;
+        --attributes | --attributes=) kind=any ;;
+        --service | --service=) kind=any ;;
+        -j | --jstackdepth | --jstackdepth=) kind=any ;;
+        --cstack | --cstack=) kind=words words='vm vmx fp libunwind agct no' ;;
+        -F | --features | --features=) kind=words words='vtable comptask carrier mixed pcaddr plainstacks none' ;;
+        --nativecheck=) kind=any ;;
+        --ttsp=) kind=any ;;
+        --begin | --begin=) kind=words words='ttsp SafepointSynchronize::begin RuntimeService::record_safepoint_synchronized SafepointSynchronize::end no' ;;
+        --end | --end=) kind=words words='RuntimeService::record_safepoint_synchronized SafepointSynchronize::end SafepointSynchronize::begin no' ;;
+        --memlimit | --memlimit=) kind=any ;;
+        -f | --file | --file=) kind=files ;;
+        -o | --output | --output=) kind=words words='jfr html collapsed text flat traces tree pprof otlp' ;;
+        --chunksize | --chunksize=) kind=any ;;
+        --chunktime | --chunktime=) kind=any ;;
+        --dialect | --dialect=) kind=words words='standard async-profiler datadog' ;;
+        --sysprops | --sysprops=) kind=words words='yes no' ;;
+        --environ | --environ=) kind=words words='yes no' ;;
+        --from | --from=) kind=any ;;
+        --to | --to=) kind=any ;;
+        --thread | --thread=) kind=any ;;
+        --state | --state=) kind=words words='any running sleeping parked blocked waiting native' ;;
+        -I | --include | --include=) kind=any ;;
+        -X | --exclude | --exclude=) kind=any ;;
+        --title | --title=) kind=any ;;
+        --minwidth | --minwidth=) kind=any ;;
+        --traces=) kind=any ;;
+        --flat=) kind=any ;;
+        --timeout | --timeout=) kind=any ;;
+        --loop | --loop=) kind=any ;;
+        --libpath | --libpath=) kind=files ;;
+        --log | --log=) kind=files ;;
+        -L | --loglevel | --loglevel=) kind=words words='debug info warn error none' ;;
         esac
         ;;
     start)
         operands=jvms
-        options='-e --event= -i --interval= --wall= --alloc= --live= --lock= --locks= --trace= --time= --count= --endpoints= --queue= --io= --exceptions= --classload --asyncstacks --pausebudget= --alluser --overhead= --nobatch --filter= --attributes= --service= -j --jstackdepth= --cstack= -F --features= --nativecheck= --ttsp= --begin= --end= --memlimit= -f --file= -o --output= --chunksize= --chunktime= --dialect= --noargs --sysprops= --environ= --from= --to= --thread= --state= -I --include= -X --exclude= --lines -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --timeout= --loop= --libpath= --log= -L --loglevel= -h --help '
+        options='-e --event= -i --interval= --wall --wall= --alloc --alloc= --live --live= --lock --lock= --locks= --trace= --time= --count= --endpoints= --queue --queue= --io --io= --exceptions --exceptions= --classload --asyncstacks --pausebudget= --alluser --overhead --overhead= --nobatch --filter --filter= --attributes= --service= -j --jstackdepth= --cstack= -F --features= --nativecheck --nativecheck= --ttsp --ttsp= --begin= --end= --memlimit= -f --file= -o --output= --chunksize= --chunktime= --dialect= --noargs --sysprops= --environ= --from= --to= --thread= --state= -I --include= -X --exclude= --lines -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces --traces= --flat --flat= -s --simple --inverted --timeout= --loop= --libpath= --log= -L --loglevel= -h --help '
         case $option in
-        -e | --event) kind=words words='cpu itimer wall alloc lock cpu-clock exception' ;;
-        -i | --interval) kind=any ;;
-        --wall) kind=any ;;
-        --alloc) kind=any ;;
-        --live) kind=any ;;
-        --lock) kind=any ;;
-        --locks) kind=words words='waits census objects' ;;
-        --trace) kind=any ;;
-        --time) kind=any ;;
-        --count) kind=any ;;
-        --endpoints) kind=words words='auto jdk-http servlet spring-mvc jax-rs grpc netty kafka none' ;;
-        --queue) kind=any ;;
-        --io) kind=any ;;
-        --exceptions) kind=any ;;
-        --pausebudget) kind=any ;;
-        --overhead) kind=any ;;
-        --filter) kind=any ;;
-        --attributes) kind=any ;;
-        --service) kind=any ;;
-        -j | --jstackdepth) kind=any ;;
-        --cstack) kind=words words='vm vmx fp libunwind agct no' ;;
-        -F | --features) kind=words words='vtable comptask carrier mixed pcaddr plainstacks none' ;;
-        --nativecheck) kind=any ;;
-        --ttsp) kind=any ;;
-        --begin) kind=words words='ttsp SafepointSynchronize::begin RuntimeService::record_safepoint_synchronized SafepointSynchronize::end no' ;;
-        --end) kind=words words='RuntimeService::record_safepoint_synchronized SafepointSynchronize::end SafepointSynchronize::begin no' ;;
-        --memlimit) kind=any ;;
-        -f | --file) kind=files ;;
-        -o | --output) kind=words words='jfr html collapsed text flat traces tree pprof otlp' ;;
-        --chunksize) kind=any ;;
-        --chunktime) kind=any ;;
-        --dialect) kind=words words='standard async-profiler datadog' ;;
-        --sysprops) kind=words words='yes no' ;;
-        --environ) kind=words words='yes no' ;;
-        --from) kind=any ;;
-        --to) kind=any ;;
-        --thread) kind=any ;;
-        --state) kind=words words='any running sleeping parked blocked waiting native' ;;
-        -I | --include) kind=any ;;
-        -X | --exclude) kind=any ;;
-        --title) kind=any ;;
-        --minwidth) kind=any ;;
-        --traces) kind=any ;;
-        --flat) kind=any ;;
-        --timeout) kind=any ;;
-        --loop) kind=any ;;
-        --libpath) kind=files ;;
-        --log) kind=files ;;
-        -L | --loglevel) kind=words words='debug info warn error none' ;;
+        -e | --event | --event=) kind=words words='cpu itimer wall alloc lock cpu-clock exception' ;;
+        -i | --interval | --interval=) kind=any ;;
+        --wall=) kind=any ;;
+        --alloc=) kind=any ;;
+        --live=) kind=any ;;
+        --lock=) kind=any ;;
+        --locks | --locks=) kind=words words='waits census objects' ;;
+        --trace | --trace=) kind=any ;;
+        --time | --time=) kind=any ;;
+        --count | --count=) kind=any ;;
+        --endpoints | --endpoints=) kind=words words='auto jdk-http servlet spring-mvc jax-rs grpc netty kafka none' ;;
+        --queue=) kind=any ;;
+        --io=) kind=any ;;
+        --exceptions=) kind=any ;;
+        --pausebudget | --pausebudget=) kind=any ;;
+        --overhead=) kind=any ;;
+        --filter=) kind=any ;;
+        --attributes | --attributes=) kind=any ;;
+        --service | --service=) kind=any ;;
+        -j | --jstackdepth | --jstackdepth=) kind=any ;;
+        --cstack | --cstack=) kind=words words='vm vmx fp libunwind agct no' ;;
+        -F | --features | --features=) kind=words words='vtable comptask carrier mixed pcaddr plainstacks none' ;;
+        --nativecheck=) kind=any ;;
+        --ttsp=) kind=any ;;
+        --begin | --begin=) kind=words words='ttsp SafepointSynchronize::begin RuntimeService::record_safepoint_synchronized SafepointSynchronize::end no' ;;
+        --end | --end=) kind=words words='RuntimeService::record_safepoint_synchronized SafepointSynchronize::end SafepointSynchronize::begin no' ;;
+        --memlimit | --memlimit=) kind=any ;;
+        -f | --file | --file=) kind=files ;;
+        -o | --output | --output=) kind=words words='jfr html collapsed text flat traces tree pprof otlp' ;;
+        --chunksize | --chunksize=) kind=any ;;
+        --chunktime | --chunktime=) kind=any ;;
+        --dialect | --dialect=) kind=words words='standard async-profiler datadog' ;;
+        --sysprops | --sysprops=) kind=words words='yes no' ;;
+        --environ | --environ=) kind=words words='yes no' ;;
+        --from | --from=) kind=any ;;
+        --to | --to=) kind=any ;;
+        --thread | --thread=) kind=any ;;
+        --state | --state=) kind=words words='any running sleeping parked blocked waiting native' ;;
+        -I | --include | --include=) kind=any ;;
+        -X | --exclude | --exclude=) kind=any ;;
+        --title | --title=) kind=any ;;
+        --minwidth | --minwidth=) kind=any ;;
+        --traces=) kind=any ;;
+        --flat=) kind=any ;;
+        --timeout | --timeout=) kind=any ;;
+        --loop | --loop=) kind=any ;;
+        --libpath | --libpath=) kind=files ;;
+        --log | --log=) kind=files ;;
+        -L | --loglevel | --loglevel=) kind=words words='debug info warn error none' ;;
         esac
         ;;
     resume)
         operands=jvms
         options='-f --file= --timeout= --libpath= -h --help '
         case $option in
-        -f | --file) kind=files ;;
-        --timeout) kind=any ;;
-        --libpath) kind=files ;;
+        -f | --file | --file=) kind=files ;;
+        --timeout | --timeout=) kind=any ;;
+        --libpath | --libpath=) kind=files ;;
         esac
         ;;
     stop)
         operands=jvms
-        options='-f --file= -o --output= -I --include= -X --exclude= --lines -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --libpath= -h --help '
+        options='-f --file= -o --output= -I --include= -X --exclude= --lines -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces --traces= --flat --flat= -s --simple --inverted --libpath= -h --help '
         case $option in
-        -f | --file) kind=files ;;
-        -o | --output) kind=words words='jfr html collapsed text flat traces tree pprof otlp' ;;
-        -I | --include) kind=any ;;
-        -X | --exclude) kind=any ;;
-        --title) kind=any ;;
-        --minwidth) kind=any ;;
-        --traces) kind=any ;;
-        --flat) kind=any ;;
-        --libpath) kind=files ;;
+        -f | --file | --file=) kind=files ;;
+        -o | --output | --output=) kind=words words='jfr html collapsed text flat traces tree pprof otlp' ;;
+        -I | --include | --include=) kind=any ;;
+        -X | --exclude | --exclude=) kind=any ;;
+        --title | --title=) kind=any ;;
+        --minwidth | --minwidth=) kind=any ;;
+        --traces=) kind=any ;;
+        --flat=) kind=any ;;
+        --libpath | --libpath=) kind=files ;;
         esac
         ;;
     dump)
         operands=jvms
-        options='-f --file= -o --output= -I --include= -X --exclude= --lines -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces= --flat= -s --simple --inverted --libpath= -h --help '
+        options='-f --file= -o --output= -I --include= -X --exclude= --lines -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces --traces= --flat --flat= -s --simple --inverted --libpath= -h --help '
         case $option in
-        -f | --file) kind=files ;;
-        -o | --output) kind=words words='jfr html collapsed text flat traces tree pprof otlp' ;;
-        -I | --include) kind=any ;;
-        -X | --exclude) kind=any ;;
-        --title) kind=any ;;
-        --minwidth) kind=any ;;
-        --traces) kind=any ;;
-        --flat) kind=any ;;
-        --libpath) kind=files ;;
+        -f | --file | --file=) kind=files ;;
+        -o | --output | --output=) kind=words words='jfr html collapsed text flat traces tree pprof otlp' ;;
+        -I | --include | --include=) kind=any ;;
+        -X | --exclude | --exclude=) kind=any ;;
+        --title | --title=) kind=any ;;
+        --minwidth | --minwidth=) kind=any ;;
+        --traces=) kind=any ;;
+        --flat=) kind=any ;;
+        --libpath | --libpath=) kind=files ;;
         esac
         ;;
     status)
         operands=jvms
         options='--libpath= -h --help '
         case $option in
-        --libpath) kind=files ;;
+        --libpath | --libpath=) kind=files ;;
         esac
         ;;
     metrics)
         operands=jvms
         options='--libpath= -h --help '
         case $option in
-        --libpath) kind=files ;;
+        --libpath | --libpath=) kind=files ;;
         esac
         ;;
     version)
         operands=jvms
         options='--libpath= -h --help '
         case $option in
-        --libpath) kind=files ;;
+        --libpath | --libpath=) kind=files ;;
         esac
         ;;
     jps)
@@ -240,144 +240,144 @@ _jaywalk_facts() {
         operands=jvms
         options='--libpath= -h --help '
         case $option in
-        --libpath) kind=files ;;
+        --libpath | --libpath=) kind=files ;;
         esac
         ;;
     convert)
         operands=recording
-        options='-o --output= --diff= --times= -e --event= --live --blame -s --state= --from= --to= --latency= --safepoint --thread= --endpoint= --attribute= --trace-id= --span-id= -I --include= -X --exclude= --lines -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces= --flat= --by= --simple -i --inverted --max-size= --jobs= -q --quiet -h --help '
+        options='-o --output= --diff= --times= -e --event= --live --blame -s --state= --from= --to= --latency= --safepoint --thread= --endpoint= --attribute= --trace-id= --span-id= -I --include= -X --exclude= --lines -t --threads -r --reverse -n --norm -g --sig -a --ann -l --lib --compilations --dot --samples --total --title= --minwidth= --traces --traces= --flat --flat= --by= --simple -i --inverted --max-size= --jobs= -q --quiet -h --help '
         case $option in
-        -o | --output) kind=words words='html explorer collapsed text flat traces tree pprof otlp jsonl csv' ;;
-        --diff) kind=files ;;
-        --times) kind=words words='iso ms ns' ;;
-        -e | --event) kind=words words='cpu wall alloc live lock blame exception new' ;;
-        -s | --state) kind=words words='running sleeping parked blocked waiting native' ;;
-        --from) kind=any ;;
-        --to) kind=any ;;
-        --latency) kind=any ;;
-        --thread) kind=any ;;
-        --endpoint) kind=any ;;
-        --attribute) kind=any ;;
-        --trace-id) kind=any ;;
-        --span-id) kind=any ;;
-        -I | --include) kind=any ;;
-        -X | --exclude) kind=any ;;
-        --title) kind=any ;;
-        --minwidth) kind=any ;;
-        --traces) kind=any ;;
-        --flat) kind=any ;;
-        --by) kind=words words='endpoint operation thread attribute:' ;;
-        --max-size) kind=any ;;
-        --jobs) kind=any ;;
+        -o | --output | --output=) kind=words words='html explorer collapsed text flat traces tree pprof otlp jsonl csv' ;;
+        --diff | --diff=) kind=files ;;
+        --times | --times=) kind=words words='iso ms ns' ;;
+        -e | --event | --event=) kind=words words='cpu wall alloc live lock blame exception new' ;;
+        -s | --state | --state=) kind=words words='running sleeping parked blocked waiting native' ;;
+        --from | --from=) kind=any ;;
+        --to | --to=) kind=any ;;
+        --latency | --latency=) kind=any ;;
+        --thread | --thread=) kind=any ;;
+        --endpoint | --endpoint=) kind=any ;;
+        --attribute | --attribute=) kind=any ;;
+        --trace-id | --trace-id=) kind=any ;;
+        --span-id | --span-id=) kind=any ;;
+        -I | --include | --include=) kind=any ;;
+        -X | --exclude | --exclude=) kind=any ;;
+        --title | --title=) kind=any ;;
+        --minwidth | --minwidth=) kind=any ;;
+        --traces=) kind=any ;;
+        --flat=) kind=any ;;
+        --by | --by=) kind=words words='endpoint operation thread attribute:' ;;
+        --max-size | --max-size=) kind=any ;;
+        --jobs | --jobs=) kind=any ;;
         esac
         ;;
     endpoints)
         operands=recordings
         options='--by= --sort= --top= -o --output= -e --event= -s --state= --from= --to= --latency= --safepoint --thread= --endpoint= --attribute= --trace-id= --span-id= -I --include= -X --exclude= --simple -n --norm --lines --title= --minwidth= --jobs= -q --quiet -h --help '
         case $option in
-        --by) kind=words words='endpoint operation thread attribute:' ;;
-        --sort) kind=words words='cpu wall samples requests name' ;;
-        --top) kind=any ;;
-        -o | --output) kind=words words='text csv json' ;;
-        -e | --event) kind=words words='cpu wall' ;;
-        -s | --state) kind=words words='running sleeping parked blocked waiting native' ;;
-        --from) kind=any ;;
-        --to) kind=any ;;
-        --latency) kind=any ;;
-        --thread) kind=any ;;
-        --endpoint) kind=any ;;
-        --attribute) kind=any ;;
-        --trace-id) kind=any ;;
-        --span-id) kind=any ;;
-        -I | --include) kind=any ;;
-        -X | --exclude) kind=any ;;
-        --title) kind=any ;;
-        --minwidth) kind=any ;;
-        --jobs) kind=any ;;
+        --by | --by=) kind=words words='endpoint operation thread attribute:' ;;
+        --sort | --sort=) kind=words words='cpu wall samples requests name' ;;
+        --top | --top=) kind=any ;;
+        -o | --output | --output=) kind=words words='text csv json' ;;
+        -e | --event | --event=) kind=words words='cpu wall' ;;
+        -s | --state | --state=) kind=words words='running sleeping parked blocked waiting native' ;;
+        --from | --from=) kind=any ;;
+        --to | --to=) kind=any ;;
+        --latency | --latency=) kind=any ;;
+        --thread | --thread=) kind=any ;;
+        --endpoint | --endpoint=) kind=any ;;
+        --attribute | --attribute=) kind=any ;;
+        --trace-id | --trace-id=) kind=any ;;
+        --span-id | --span-id=) kind=any ;;
+        -I | --include | --include=) kind=any ;;
+        -X | --exclude | --exclude=) kind=any ;;
+        --title | --title=) kind=any ;;
+        --minwidth | --minwidth=) kind=any ;;
+        --jobs | --jobs=) kind=any ;;
         esac
         ;;
     safepoints)
         operands=recordings
         options='--from= --to= --top= --json -q --quiet -h --help '
         case $option in
-        --from) kind=any ;;
-        --to) kind=any ;;
-        --top) kind=any ;;
+        --from | --from=) kind=any ;;
+        --to | --to=) kind=any ;;
+        --top | --top=) kind=any ;;
         esac
         ;;
     doctor)
         operands=either
         options='--json --strict -q --quiet --libpath= -h --help '
         case $option in
-        --libpath) kind=files ;;
+        --libpath | --libpath=) kind=files ;;
         esac
         ;;
     compare)
         operands=recordings
         options='--fail-on= --per= -o --output= --top= -e --event= -s --state= --from= --to= --latency= --safepoint --thread= --endpoint= --attribute= --trace-id= --span-id= -I --include= -X --exclude= -g --sig -l --lib --simple --lines -n --norm --title= --minwidth= --jobs= -q --quiet -h --help '
         case $option in
-        --fail-on) kind=any ;;
-        --per) kind=words words='share second run' ;;
-        -o | --output) kind=words words='text markdown json' ;;
-        --top) kind=any ;;
-        -e | --event) kind=words words='cpu wall alloc live' ;;
-        -s | --state) kind=words words='running sleeping parked blocked waiting native' ;;
-        --from) kind=any ;;
-        --to) kind=any ;;
-        --latency) kind=any ;;
-        --thread) kind=any ;;
-        --endpoint) kind=any ;;
-        --attribute) kind=any ;;
-        --trace-id) kind=any ;;
-        --span-id) kind=any ;;
-        -I | --include) kind=any ;;
-        -X | --exclude) kind=any ;;
-        --title) kind=any ;;
-        --minwidth) kind=any ;;
-        --jobs) kind=any ;;
+        --fail-on | --fail-on=) kind=any ;;
+        --per | --per=) kind=words words='share second run' ;;
+        -o | --output | --output=) kind=words words='text markdown json' ;;
+        --top | --top=) kind=any ;;
+        -e | --event | --event=) kind=words words='cpu wall alloc live' ;;
+        -s | --state | --state=) kind=words words='running sleeping parked blocked waiting native' ;;
+        --from | --from=) kind=any ;;
+        --to | --to=) kind=any ;;
+        --latency | --latency=) kind=any ;;
+        --thread | --thread=) kind=any ;;
+        --endpoint | --endpoint=) kind=any ;;
+        --attribute | --attribute=) kind=any ;;
+        --trace-id | --trace-id=) kind=any ;;
+        --span-id | --span-id=) kind=any ;;
+        -I | --include | --include=) kind=any ;;
+        -X | --exclude | --exclude=) kind=any ;;
+        --title | --title=) kind=any ;;
+        --minwidth | --minwidth=) kind=any ;;
+        --jobs | --jobs=) kind=any ;;
         esac
         ;;
     leaks)
         operands=recordings
         options='--age= --top= --json -q --quiet -h --help '
         case $option in
-        --age) kind=any ;;
-        --top) kind=any ;;
+        --age | --age=) kind=any ;;
+        --top | --top=) kind=any ;;
         esac
         ;;
     contention)
         operands=recordings
         options='--from= --to= --thread= --endpoint= --attribute= --latency= --instance= --top= --json -q --quiet -h --help '
         case $option in
-        --from) kind=any ;;
-        --to) kind=any ;;
-        --thread) kind=any ;;
-        --endpoint) kind=any ;;
-        --attribute) kind=any ;;
-        --latency) kind=any ;;
-        --instance) kind=any ;;
-        --top) kind=any ;;
+        --from | --from=) kind=any ;;
+        --to | --to=) kind=any ;;
+        --thread | --thread=) kind=any ;;
+        --endpoint | --endpoint=) kind=any ;;
+        --attribute | --attribute=) kind=any ;;
+        --latency | --latency=) kind=any ;;
+        --instance | --instance=) kind=any ;;
+        --top | --top=) kind=any ;;
         esac
         ;;
     locks)
         operands=recordings
         options='--top= --json -q --quiet -h --help '
         case $option in
-        --top) kind=any ;;
+        --top | --top=) kind=any ;;
         esac
         ;;
     latency)
         operands=recordings
         options='--by= --from= --to= --thread= --endpoint= --attribute= --latency= --top= --json -q --quiet -h --help '
         case $option in
-        --by) kind=words words='endpoint operation thread attribute:' ;;
-        --from) kind=any ;;
-        --to) kind=any ;;
-        --thread) kind=any ;;
-        --endpoint) kind=any ;;
-        --attribute) kind=any ;;
-        --latency) kind=any ;;
-        --top) kind=any ;;
+        --by | --by=) kind=words words='endpoint operation thread attribute:' ;;
+        --from | --from=) kind=any ;;
+        --to | --to=) kind=any ;;
+        --thread | --thread=) kind=any ;;
+        --endpoint | --endpoint=) kind=any ;;
+        --attribute | --attribute=) kind=any ;;
+        --latency | --latency=) kind=any ;;
+        --top | --top=) kind=any ;;
         esac
         ;;
     summary)
@@ -402,8 +402,8 @@ _jaywalk_facts() {
         operands=recordings
         options='--every= --size= -q --quiet -h --help '
         case $option in
-        --every) kind=any ;;
-        --size) kind=any ;;
+        --every | --every=) kind=any ;;
+        --size | --size=) kind=any ;;
         esac
         ;;
     rules)
@@ -416,9 +416,9 @@ _jaywalk_facts() {
         operands=rules
         options='--all --json --strict --rules= --pausebudget= -q --quiet --libpath= -h --help '
         case $option in
-        --rules) kind=files ;;
-        --pausebudget) kind=any ;;
-        --libpath) kind=files ;;
+        --rules | --rules=) kind=files ;;
+        --pausebudget | --pausebudget=) kind=any ;;
+        --libpath | --libpath=) kind=files ;;
         esac
         ;;
     help) operands=commands ;;
@@ -459,9 +459,9 @@ _jaywalk() {
     COMPREPLY=()
     # The equals sign is a word of its own in bash.
     if [[ $current == = ]]; then
-        option=$before current=''
+        option=$before= current=''
     elif [[ $before == = && $COMP_CWORD -gt 2 ]]; then
-        option=${COMP_WORDS[COMP_CWORD - 2]}
+        option=${COMP_WORDS[COMP_CWORD - 2]}=
     elif [[ $before == -* && $before != -- ]]; then
         option=$before
     fi

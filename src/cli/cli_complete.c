@@ -7,7 +7,7 @@
 
 #include "cli/cli_complete_internal.h"
 
-/* Options with a value, as patterns of a case: "-e|--event) words=..." */
+/* Options with a value, as patterns of a case: "-e | --event | --event=) words=..."; behind a sign alone where it may be left out. */
 static void cli_bash_values(const struct cli_command *command, FILE *to)
 {
     const struct cli_option *option;
@@ -22,7 +22,9 @@ static void cli_bash_values(const struct cli_command *command, FILE *to)
         fputs("        ", to);
         if (option->letter != 0)
             fprintf(to, "-%c | ", option->letter);
-        fprintf(to, "--%s) ", option->name);
+        if (!cli_is_value_optional(option))
+            fprintf(to, "--%s | ", option->name);
+        fprintf(to, "--%s=) ", option->name);
         if (value.words[0] != '\0')
             fprintf(to, "kind=words words='%s' ;;\n", value.words);
         else
@@ -41,7 +43,10 @@ static void cli_bash_options(const struct cli_command *command, FILE *to)
             continue;
         if (option->letter != 0)
             fprintf(to, "-%c ", option->letter);
-        fprintf(to, "--%s%s ", option->name, cli_value_name(option) == NULL ? "" : "=");
+        if (cli_value_name(option) == NULL || cli_is_value_optional(option))
+            fprintf(to, "--%s ", option->name);
+        if (cli_value_name(option) != NULL)
+            fprintf(to, "--%s= ", option->name);
     }
     fputs("'\n", to);
 }
@@ -55,7 +60,8 @@ static void cli_bash_commands(FILE *to)
         [CLI_OPERANDS_PROGRAM] = "program",
     };
 
-    fputs("# Sets what there is to know of the command $1 and its option $2.\n"
+    fputs("# Sets what there is to know of the command $1 and its option $2, with its equals sign "
+          "if it has one.\n"
           "_jaywalk_facts() {\n"
           "    local option=$2\n"
           "    kind=none options='' operands=none\n"
@@ -107,9 +113,9 @@ static const char cli_bash_body[] =
     "    COMPREPLY=()\n"
     "    # The equals sign is a word of its own in bash.\n"
     "    if [[ $current == = ]]; then\n"
-    "        option=$before current=''\n"
+    "        option=$before= current=''\n"
     "    elif [[ $before == = && $COMP_CWORD -gt 2 ]]; then\n"
-    "        option=${COMP_WORDS[COMP_CWORD - 2]}\n"
+    "        option=${COMP_WORDS[COMP_CWORD - 2]}=\n"
     "    elif [[ $before == -* && $before != -- ]]; then\n"
     "        option=$before\n"
     "    fi\n"

@@ -36,11 +36,14 @@ static void put_option(const struct cli_command *command, const struct cli_optio
         fprintf(to, " -s %c", option->letter);
     fprintf(to, " -l %s", option->name);
     if (cli_value_name(option) != NULL) {
+        /* Then behind an equals sign alone. */
+        const bool is_optional = cli_is_value_optional(option);
+
         cli_complete_value(option, &value);
         if (value.words[0] != '\0') {
-            fputs(" -x -a ", to);
+            fputs(is_optional ? " -a " : " -x -a ", to);
             put_quoted(value.words, to);
-        } else {
+        } else if (!is_optional) {
             fputs(value.is_path ? " -r -F" : " -x", to);
         }
     }

@@ -30,7 +30,7 @@ static void put_value(const struct cli_option *option, FILE *to)
     if (name == NULL)
         return;
     cli_complete_value(option, &value);
-    fputc(':', to);
+    fputs(cli_is_value_optional(option) ? "::" : ":", to);
     put_quoted(name, ":\\", to);
     fputc(':', to);
     if (value.words[0] != '\0') {
@@ -44,11 +44,20 @@ static void put_value(const struct cli_option *option, FILE *to)
     }
 }
 
+/* How _arguments is told where a value stands: one that may be left out in the same word alone. */
+static const char *sign(const struct cli_option *option, bool is_letter)
+{
+    if (cli_value_name(option) == NULL)
+        return "";
+    if (cli_is_value_optional(option))
+        return is_letter ? "-" : "=-";
+    return is_letter ? "+" : "=";
+}
+
 /* One of its two names, as one row of _arguments. What may not be repeated shuts out both. */
 static void put_option(const struct cli_option *option, bool is_letter, FILE *to)
 {
     char help[CLI_COMPLETE_LINE_BYTES];
-    const bool has_value = cli_value_name(option) != NULL;
 
     cli_complete_line(option, help);
     fputs("            '", to);
@@ -57,9 +66,9 @@ static void put_option(const struct cli_option *option, bool is_letter, FILE *to
     else if (option->letter != 0)
         fprintf(to, "(-%c --%s)", option->letter, option->name);
     if (is_letter)
-        fprintf(to, "-%c%s", option->letter, has_value ? "+" : "");
+        fprintf(to, "-%c%s", option->letter, sign(option, is_letter));
     else
-        fprintf(to, "--%s%s", option->name, has_value ? "=" : "");
+        fprintf(to, "--%s%s", option->name, sign(option, is_letter));
     fputc('[', to);
     put_quoted(help, "[]\\", to);
     fputc(']', to);

@@ -85,11 +85,8 @@ static void *work(void *argument)
             jw_add_relaxed(&defects, 1);
         free(allocated);
         nanosleep(&pause, NULL); /* where thread sanitizer lets signals in */
-#if defined(__SANITIZE_THREAD__)
-        pthread_sigmask(
-            SIG_SETMASK, &mask,
-            NULL); /* it may have kept all blocked: burn_to_end of clock_runs.h says how */
-#endif
+        /* Thread sanitizer may have kept all blocked: burn_to_end of clock_runs.h says how. */
+        pthread_sigmask(SIG_SETMASK, &mask, NULL);
     }
     return argument;
 }
