@@ -334,14 +334,26 @@ static struct recording_text kept_text(const char **at, uint32_t length_bytes)
     return text;
 }
 
-struct recording_virtual recording_kept_virtual(const struct recording_kept *kept)
+/* The first of the texts is its name: where it was not known then, it may be by now. */
+static struct recording_virtual mounted_of(struct recording *recording,
+                                           const struct context_head *head, const char **at)
+{
+    struct recording_virtual mounted = {head->virtual_thread, kept_text(at, head->name_bytes)};
+
+    if (mounted.number != 0 && mounted.name.bytes == NULL)
+        mounted.name = recording_virtual_name(recording, mounted.number, mounted.name);
+    return mounted;
+}
+
+struct recording_virtual recording_kept_virtual(struct recording *recording,
+                                                const struct recording_kept *kept)
 {
     if (kept == NULL)
         return (struct recording_virtual){0};
 
     const struct context_head *head = recording_kept_bytes(kept);
     const char *at = (const char *)(head + 1);
-    return (struct recording_virtual){head->virtual_thread, kept_text(&at, head->name_bytes)};
+    return mounted_of(recording, head, &at);
 }
 
 struct recording_fields recording_kept_context_fields(struct recording *recording,
@@ -358,8 +370,7 @@ struct recording_fields recording_kept_context_fields(struct recording *recordin
     memcpy(told.trace_id, head->trace_id, sizeof told.trace_id);
     told.span_id = head->span_id;
     told.root_span_id = head->root_span_id;
-    told.mounted.number = head->virtual_thread;
-    told.mounted.name = kept_text(&at, head->name_bytes);
+    told.mounted = mounted_of(recording, head, &at);
     for (size_t i = 0; i < CONTEXT_ATTRIBUTES_MAX; i++)
         told.values[i] = kept_text(&at, head->value_bytes[i]);
     const uint64_t thread_key = virtual_key(recording, &told);

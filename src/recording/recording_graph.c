@@ -230,7 +230,7 @@ static void put_idle(void *context, const struct recording_turns *turns,
     struct graph_take *take = context;
     struct recording *recording = take->recording;
     profile_frame_id frames[] = {PROFILE_FRAME_NONE};
-    const struct recording_virtual mounted = recording_kept_virtual(seen->context);
+    const struct recording_virtual mounted = recording_kept_virtual(recording, seen->context);
     const struct recording_whose whose = {turns->thread_index, (uint32_t)turns->thread_serial,
                                           mounted};
     const struct recording_counted counted = count_turns(recording, &whose, turns);

@@ -397,8 +397,9 @@ struct recording_fields recording_context_fields(struct recording_take *take, di
 struct recording_kept *recording_kept_context(struct recording_take *take, dict_id id);
 struct recording_fields recording_kept_context_fields(struct recording *recording,
                                                       const struct recording_kept *kept);
-/* Whose it was. */
-struct recording_virtual recording_kept_virtual(const struct recording_kept *kept);
+/* Whose it was, with the name that is known by now. */
+struct recording_virtual recording_kept_virtual(struct recording *recording,
+                                                const struct recording_kept *kept);
 
 /* What virtual threads of this generation are called, for all takes from here on; before a take. */
 void recording_virtual_begin_take(struct recording *recording, const struct generation *generation);

@@ -128,6 +128,34 @@ Test(recording_deadlocks, what_was_told_of_an_owner_has_its_share_of_the_wait)
     cr_expect_str_eq(told.wait_owner, "worker", "who proved it first");
 }
 
+/* A handler that interrupts native code, or the JVM, tells its number alone: what it is called may be told later, before the wait is over. */
+Test(recording_deadlocks, an_owner_that_was_on_a_carrier_first_has_the_name_that_was_told_later)
+{
+    struct epoch_ticket ticket;
+
+    open_locks();
+    struct generation *generation = generation_enter(generations, MADE_TID, &ticket);
+    const struct context_record mounted = {.virtual_thread = 77};
+    struct event_record *record = reserve(generation, WORKER, 0);
+    record->kind = EVENT_LOCK_OWNER;
+    record->time_ns = base_ns + 1020 * US;
+    record->value = LOCK;
+    record->context = context_record_intern(generation->contexts, &mounted);
+    event_commit(record);
+    generation_leave(generations, &ticket);
+    turn();
+    const struct recording_told_owner owner = told_owner(LOCK, 1060);
+    recording_lock_owner(recording, &owner);
+    wait_for(MAIN, 1000, 1100, NOBODY);
+    turn();
+    turn();
+    read_back();
+    cr_assert(eq(sz, told.count, 2));
+    cr_expect_str_eq(told.pieces[0].owner, "sleeper");
+    cr_expect_str_eq(told.pieces[1].owner, "sleeper");
+    cr_expect_str_eq(told.wait_owner, "sleeper");
+}
+
 Test(recording_deadlocks, an_owner_for_which_there_is_no_room_is_counted)
 {
     const uint64_t before = jw_counter(JW_COUNT_LOCK_OWNERS_DROPPED);

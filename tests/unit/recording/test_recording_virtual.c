@@ -134,6 +134,23 @@ Test(recording_virtual, a_name_that_was_told_once_is_that_of_all_samples)
         cr_expect_str_eq(whose[i].name, "request-7", "sample %zu", i);
 }
 
+Test(recording_virtual, who_went_to_wait_without_a_name_has_the_one_that_was_told_since)
+{
+    const struct work told_of = virtual_work("request-7"), untold = virtual_work(NULL);
+
+    open_it();
+    wall_sample(1, 1, &untold);
+    turn();
+    cpu_sample(&told_of);
+    wall_idle(1, 1);
+    turn();
+    finish_samples();
+    cr_assert_eq(whose_count, 3);
+    cr_expect_str_eq(whose[0].name, "", "nobody had told it");
+    cr_expect_str_eq(whose[1].name, "request-7");
+    cr_expect_str_eq(whose[2].name, "request-7");
+}
+
 Test(recording_virtual, so_many_names_are_remembered_and_no_more)
 {
     char name[32];
