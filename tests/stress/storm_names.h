@@ -179,6 +179,11 @@ static void storm_visit_key(dict_id id, const void *text, size_t length_bytes, v
         visit->wrong_count++;
 }
 
+static bool storm_was_there(uint32_t number)
+{
+    return (jw_load_relaxed(&storm_classes_ever[number / 64]) >> number % 64 & 1) != 0;
+}
+
 static uint64_t storm_count_bits(const _Atomic uint64_t *words)
 {
     uint64_t count = 0;

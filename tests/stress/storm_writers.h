@@ -47,16 +47,18 @@
 #define STACK_BYTES  ((size_t)512 << 10)
 #endif
 
-#define WRITERS       16
-#define TIMERS        2
-#define LIFE_NS       (2 * JW_NS_PER_MS)
-#define LIVES         16 /* a thread lives for up to so many LIFE_NS */
-#define MAX_DEPTH     40
-#define HOT_NUMBERS   4096
-#define BREATH_NS     ((long)20 * TIMER_NS)
-#define BREATH_AFTER  200 /* signals, in which the thread itself came to nothing */
-#define CHILD_ROUNDS  5
-#define CHILD_SIGNALS 10
+#define WRITERS     16
+#define TIMERS      2
+#define LIFE_NS     (2 * JW_NS_PER_MS)
+#define LIVES       16 /* a thread lives for up to so many LIFE_NS */
+#define MAX_DEPTH   40
+#define HOT_NUMBERS 4096
+/* A prime, so that all numbers come to be the first. */
+#define NUMBERS_AT_A_TIME 61u
+#define BREATH_NS         ((long)20 * TIMER_NS)
+#define BREATH_AFTER      200 /* signals, in which the thread itself came to nothing */
+#define CHILD_ROUNDS      5
+#define CHILD_SIGNALS     10
 
 /* Flags of a record: which of its names a dictionary refused. */
 enum { NO_CLASS = 1, NO_ENDPOINT = 2, NO_CONTEXT = 4 };
@@ -164,14 +166,21 @@ void storm_pause_until_free(const struct epoch *epoch, uint32_t buffer, uint64_t
         syscall(SYS_nanosleep, &look, NULL);
 }
 
-/* Every number in turn, and many times those that others use too. */
+/* Of each some numbers in turn the first that never was a name, so that all come soon; and many times those that others use too. */
 static uint32_t pick_number(struct writer *writer, int level)
 {
     const uint64_t choice = next_random(&writer->random[level]);
 
     if (choice % 4 == 0)
         return (uint32_t)(choice >> 8) % HOT_NUMBERS;
-    return (uint32_t)(jw_add_relaxed(&next_number, 1) % STORM_NAMES);
+    const uint64_t first = jw_add_relaxed(&next_number, NUMBERS_AT_A_TIME);
+    for (uint32_t i = 0; i < NUMBERS_AT_A_TIME; i++) {
+        const uint32_t number = (uint32_t)((first + i) % STORM_NAMES);
+
+        if (!storm_was_there(number))
+            return number;
+    }
+    return (uint32_t)(first % STORM_NAMES);
 }
 
 static uint32_t frames_of(uint32_t number, jw_frame *frames)
