@@ -61,8 +61,8 @@ check: run-checks ## style, layers, signal safety, stack of handlers, memory ord
 soak: all $(FAULTS_LIBRARY) $(FAULTS_COMMAND) $(REWRITER) build/plain/tests/stress/test_storm ## the long runs: storms, chaos, churn, starts and stops, kills, garbage, faults, commands, exits, fuzzing (hours)
 	$(Q)tests/soak/run
 	$(Q)tests/soak/reproducible
-	$(Q)$(MAKE) test-unit-plain EVERYWHERE=yes
-	$(Q)$(MAKE) test-unit-aarch64 EMULATE_ALL=yes
+	$(Q)$(MAKE) test-unit-plain EVERYWHERE=yes UNIT_LIMIT_SECONDS=3600
+	$(Q)$(MAKE) test-unit-aarch64 EMULATE_ALL=yes UNIT_LIMIT_SECONDS=3600
 	$(Q)JW_FUZZ_SEED=0 $(MAKE) test-fuzz FUZZ_SECONDS=600
 	$(Q)JW_FUZZ_SEED=0 $(MAKE) test-fuzz FUZZ_SECONDS=1800 FUZZ_TARGETS="jfr_reader convert chunks"
 

@@ -446,9 +446,12 @@ Test(generation_stress, a_handler_parked_inside_holds_its_generation_and_no_othe
     start();
     /* order PARK: releases nothing; the next handler that has reserved a record parks. */
     jw_store_release(&park_state, PARK_WANTED);
+    /* Nobody comes as far as to park in a generation that is full, so they are rotated meanwhile. */
     /* order PARK: acquires what the parked activation wrote. */
-    while (jw_load_acquire(&park_state) != PARKED)
+    while (jw_load_acquire(&park_state) != PARKED) {
+        turn(&findings);
         pause_1_ms();
+    }
 
     const struct generation *held = NULL;
     for (; held == NULL; held = closed_generation(parked_generation))
