@@ -96,7 +96,7 @@ support_objects = $(patsubst tests/%.c,build/$(1)/tests/%.o,$(SUPPORT_SOURCES) \
 
 # Criterion's shared memory must lie where thread sanitizer allows it; and there is no Criterion for
 # aarch64 on another machine, so that lane has a small one of ours.
-SUPPORT_SOURCES_plain   := tests/support/criterion/lazy_git.c
+SUPPORT_SOURCES_plain   := $(wildcard tests/support/criterion/*.c)
 SUPPORT_SOURCES_asan    := $(SUPPORT_SOURCES_plain)
 SUPPORT_SOURCES_checked := $(SUPPORT_SOURCES_plain)
 SUPPORT_SOURCES_tsan    := $(SUPPORT_SOURCES_plain) tests/support/tsan/arena_place.c
