@@ -95,8 +95,11 @@ static void look_for_records(void);
 static bool has_record_of(uint64_t number, uint64_t within_ns);
 static void wait_for_rest(uint32_t worker);
 
-/* One that it has not slept through, as a thread that runs Java has left its stack: it is done with all those before, too. It
- * misses those of which the one before had passed since its last look: then there is another one. */
+/*
+ * One that it has not slept through, as a thread that runs Java has left its stack: it is done with all those before, too. One that
+ * had begun when it last looked for another is missed: then there is another one, but not before that is told or counted. Else
+ * each look would find the next one begun, and miss it, for ever.
+ */
 static void delay_for_sure(void)
 {
     struct sampler_delay delay = {.number = 0};
@@ -106,9 +109,16 @@ static void delay_for_sure(void)
         set_state(0, "_thread_in_Java");
         begin_safepoint();
         is_seen = has_record_of(safepoints, 200 * JW_NS_PER_MS);
+        const uint64_t slow = jw_counter(JW_COUNT_SAFEPOINTS_SLOW);
+
         set_state(0, "_thread_blocked");
         reach(20 * JW_NS_PER_MS);
         end_safepoint(1);
+        while (jw_counter(JW_COUNT_SAFEPOINTS_SLOW) == slow)
+            look_for_records();
+        /* Else the ring is full after some of them. */
+        while (delay.number != safepoints && sampler_delays_take(&delay))
+            continue;
     }
     while (delay.number != safepoints)
         if (!sampler_delays_take(&delay))
