@@ -359,8 +359,9 @@ static void breathe(struct writer *writer)
 
     writer->signals_since = steps == writer->steps_at_signal ? writer->signals_since + 1 : 0;
     writer->steps_at_signal = steps;
-    if (writer->signals_since < BREATH_AFTER || jw_load_relaxed(&writer->is_out_of_breath))
+    if (writer->signals_since < BREATH_AFTER)
         return;
+    writer->signals_since = 0; /* and again, should one have been set to its period meanwhile */
     jw_store_relaxed(&writer->is_out_of_breath, true);
     writer->breaths++;
     set_timers(writer, BREATH_NS);

@@ -249,6 +249,11 @@ static void *run_writer(void *arg)
     return NULL;
 }
 
+static void pause_1_ms(void)
+{
+    nanosleep(&(struct timespec){0, 1000000}, NULL);
+}
+
 /* Sends many more signals than timers can, and asks for figures. */
 static void *run_disturber(void *arg)
 {
@@ -263,6 +268,9 @@ static void *run_disturber(void *arg)
             generations_stats(generations, &stats);
             (void)generations_is_half_full(generations);
         }
+        if (round % 64 ==
+            0) /* with processors of its own it would leave writers no time but that of handlers */
+            pause_1_ms();
         sched_yield();
     }
     return NULL;
@@ -313,11 +321,6 @@ static bool turn(struct findings *findings)
         take(closed, findings);
     generations_retire(generations, take, findings);
     return closed != NULL;
-}
-
-static void pause_1_ms(void)
-{
-    nanosleep(&(struct timespec){0, 1000000}, NULL);
 }
 
 static uint64_t losses(void)

@@ -101,7 +101,7 @@ fi
 
 # A JVM that ends while it is profiled: the file is written all the same.
 # m35: also by a library whose file is gone by then.
-begin_target target Hot 4
+begin_target target Hot 8
 cp "$JW_LIBRARY" gone.so
 until jaywalk 0 status --libpath="$OUT/gone.so" "$target" | has_line "Profiling is running"; do sleep 0.1; done && rm gone.so &
 jaywalk 0 -d 600 --libpath="$OUT/gone.so" -f until-end.html "$target" >out

@@ -204,12 +204,7 @@ static void wait_for_end(struct worker *worker)
     pthread_mutex_unlock(&lock);
 }
 
-/*
- * The thread sanitizer hands a signal over at the next atomic access, with all signals blocked meanwhile. When a second one
- * comes just as it begins, it does so twice, one inside of the other, and takes the full mask of the outer for the thread's own:
- * from then on no signal comes. So whoever burns says again and again which mask it has.
- * Source: libsanitizer of gcc 12, ProcessPendingSignalsImpl in tsan_interceptors_posix.cpp.
- */
+/* With its own mask, again and again: open_to_signals has the reason. */
 static void burn_to_end(const sigset_t *mask)
 {
     for (uint64_t i = 0; !jw_load_relaxed(&may_end); i++) {

@@ -57,6 +57,7 @@ static void *burn_in_bursts(void *argument)
     while (!jw_load_relaxed(&may_end)) {
         const struct timespec pause = {.tv_nsec = 200000};
 
+        open_to_signals();
         burn_until(own_cpu_ns() + 100000);
         (void)nanosleep(&pause, NULL);
     }
@@ -180,6 +181,7 @@ static void *be_below_the_last_sample(void *argument)
     /* On a machine that stands still for a while the clock may have gone on further. */
     cr_assert(life_of(thread_serial(own))->cpu_count == 0 || own_cpu_ns() > other_ns);
     while (life_of(thread_serial(own))->cpu_count == 0) {
+        open_to_signals();
         burn_until(own_cpu_ns() + JW_NS_PER_MS);
         take_closed();
     }
@@ -222,6 +224,7 @@ Test(engine_cpu_fine, signals_that_nobody_asked_for_are_named_losses)
 
     /* One may come together with one that was asked for. */
     while (jw_counter(JW_COUNT_SPARED_UNASKED) == lost) {
+        open_to_signals();
         cr_assert(os_signal_thread(os_gettid(), SIGPROF, sampler_cookie(own)));
         burn_until(own_cpu_ns() + JW_NS_PER_MS);
     }

@@ -432,6 +432,7 @@ Test(engine_wall, m39_a_thread_that_blocks_the_signal_is_asked_once_and_its_time
     look_up_workers();
     const uint64_t main_serial = thread_serial(thread_find((uint32_t)os_gettid()));
     do { /* until it was asked, and this thread sampled */
+        open_to_signals();
         turn(INTERVAL_NS, 100);
         rotate();
     } while (!engine_wall_claims(thread_find(workers[0].tid)) ||
@@ -477,6 +478,7 @@ Test(engine_wall, a_signal_that_nobody_asked_for_is_a_named_loss)
 
     /* One may come together with one that was asked for. */
     while (jw_counter(JW_COUNT_SPARED_UNASKED) == lost) {
+        open_to_signals();
         cr_assert(os_signal_thread(os_gettid(), SIGVTALRM, sampler_cookie(own)));
         burn_until(own_cpu_ns() + JW_NS_PER_MS);
     }

@@ -113,6 +113,7 @@ static uint64_t own_cpu_ns(void)
 
 static void burn_until(uint64_t cpu_ns)
 {
+    open_to_signals();
     while (own_cpu_ns() < cpu_ns)
         ;
 }

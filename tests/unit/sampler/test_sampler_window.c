@@ -39,6 +39,7 @@ static void burn(uint64_t ns)
 {
     uint64_t begin_ns = 0, cpu_ns = 0;
 
+    open_to_signals();
     cr_assert(os_thread_cpu_ns(os_gettid(), &begin_ns));
     while (cpu_ns < begin_ns + ns)
         cr_assert(os_thread_cpu_ns(os_gettid(), &cpu_ns));
