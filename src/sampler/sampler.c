@@ -279,10 +279,13 @@ static void end_record(thread_index thread)
     remove_engines(thread);
 }
 
-/* The calling thread's, which gets another: what engines know of its clock is asked when no signal of it is taken any
- * more, and before they forget it. */
+/*
+ * The calling thread's, which gets another: what engines know of its clock is asked when no signal of it is taken any more, and
+ * before they forget it. Its timer goes first: what that has sent comes before the call is back, and finds the record.
+ */
 static void hand_record_over(thread_index old, uint64_t *base_ns, uint64_t *clock_ns)
 {
+    engine_cpu_timer_remove(old);
     thread_end(old, generations_number(sampler.generations));
     if (os_thread_cpu_ns((int)thread_tid(old), clock_ns))
         sampler_cpu_hand_over(old, *clock_ns, base_ns);

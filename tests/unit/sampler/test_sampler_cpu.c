@@ -191,6 +191,22 @@ static void burn_and_begin_java(void)
     begin_java();
 }
 
+/* The signal of its timer may be due just then: it finds the record that it is of, not one that has ended. */
+Test(sampler_cpu, a_record_that_gives_way_to_another_loses_no_signal_of_its_timer)
+{
+    start_with(NULL, JW_NS_PER_MS / 10);
+    const uint64_t lost = jw_counter(JW_COUNT_LOST_NO_THREAD);
+    const uint64_t samples = jw_counter(JW_COUNT_SAMPLES);
+
+    for (int i = 0; i < 3000; i++) {
+        begin_java();
+        burn(JW_NS_PER_MS / 20);
+    }
+    stop();
+    cr_assert(ge(u64, jw_counter(JW_COUNT_SAMPLES), samples + 1));
+    cr_assert(eq(u64, jw_counter(JW_COUNT_LOST_NO_THREAD), lost));
+}
+
 static void live_and_die_as_java(void)
 {
     burn_little();
