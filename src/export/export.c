@@ -305,7 +305,7 @@ bool export_profile(struct profile *profile, enum export_format format,
         has_memory = writers[format](&job);
     }
     const bool is_written = has_memory && export_finish(out);
-    jw_free(out);
+    export_out_free(out);
     if (!is_written) /* keeps what the writer said, if it was the writer */
         jw_error_set(err, "out of memory while writing the graph; free some and try again");
     return is_written;

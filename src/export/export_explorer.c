@@ -418,7 +418,7 @@ static bool put_tree(struct export_page *page)
         is_put = export_page_lines(page) && export_finish(out);
         page->job = job;
     }
-    jw_free(out);
+    export_out_free(out);
     if (is_put)
         return export_column_put(job, "tree", &column);
     export_column_free(&column);

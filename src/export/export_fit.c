@@ -82,7 +82,7 @@ static bool try_step(const struct export_job *job, const struct export_fit *fit,
         is_put = put(&inner);
         is_put = is_put && (export_finish(out) || fitting->is_too_large);
     }
-    jw_free(out);
+    export_out_free(out);
     return is_put;
 }
 

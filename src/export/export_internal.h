@@ -27,9 +27,12 @@ struct export_out {
     void *context;
     struct jw_error *err;
     bool has_failed;
+    void *compressor; /* of all that is packed into it; NULL: nothing is yet */
     size_t used_bytes;
     char bytes[EXPORT_BUFFER_BYTES];
 };
+
+void export_out_free(struct export_out *out); /* or NULL */
 
 void export_put_bytes(struct export_out *out, const char *bytes, size_t length_bytes);
 void export_put(struct export_out *out, const char *text); /* as it is */

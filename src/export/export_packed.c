@@ -28,13 +28,29 @@ bool export_can_pack(void)
     return libdeflate_alloc_compressor != NULL;
 }
 
-/* Packed bytes, freed with jw_free; NULL: no memory. */
-static unsigned char *packed(bool is_gzip, const void *bytes, size_t length_bytes,
-                             size_t *packed_bytes)
+/* One for all columns of a page: its tables are two thirds of a megabyte, which each new one touches. */
+static struct libdeflate_compressor *compressor_of(struct export_out *out)
 {
-    libdeflate_set_memory_allocator(take, jw_free);
+    if (out->compressor == NULL) {
+        libdeflate_set_memory_allocator(take, jw_free);
+        out->compressor = libdeflate_alloc_compressor(LEVEL);
+    }
+    return out->compressor;
+}
 
-    struct libdeflate_compressor *compressor = libdeflate_alloc_compressor(LEVEL);
+void export_out_free(struct export_out *out)
+{
+    if (out != NULL && out->compressor != NULL)
+        libdeflate_free_compressor(out->compressor);
+    jw_free(out);
+}
+
+/* Packed bytes, freed with jw_free; NULL: no memory. */
+static unsigned char *packed(struct export_out *out, bool is_gzip, const void *bytes,
+                             size_t length_bytes, size_t *packed_bytes)
+{
+    struct libdeflate_compressor *compressor = compressor_of(out);
+
     if (compressor == NULL)
         return NULL;
 
@@ -46,7 +62,6 @@ static unsigned char *packed(bool is_gzip, const void *bytes, size_t length_byte
             is_gzip
                 ? libdeflate_gzip_compress(compressor, bytes, length_bytes, room, room_bytes)
                 : libdeflate_deflate_compress(compressor, bytes, length_bytes, room, room_bytes);
-    libdeflate_free_compressor(compressor);
     return room;
 }
 #else
@@ -55,9 +70,15 @@ bool export_can_pack(void)
     return false;
 }
 
-static unsigned char *packed(bool is_gzip, const void *bytes, size_t length_bytes,
-                             size_t *packed_bytes)
+void export_out_free(struct export_out *out)
 {
+    jw_free(out);
+}
+
+static unsigned char *packed(struct export_out *out, bool is_gzip, const void *bytes,
+                             size_t length_bytes, size_t *packed_bytes)
+{
+    (void)out;
     (void)is_gzip;
     (void)bytes;
     (void)length_bytes;
@@ -75,7 +96,7 @@ bool export_put_gzip(struct export_out *out, const char *bytes, size_t length_by
         return true;
     }
 
-    unsigned char *room = packed(true, bytes, length_bytes, &packed_bytes);
+    unsigned char *room = packed(out, true, bytes, length_bytes, &packed_bytes);
     if (room != NULL)
         export_put_bytes(out, (const char *)room, packed_bytes);
     jw_free(room);
@@ -116,7 +137,7 @@ static void put_base64(struct export_out *out, const unsigned char *bytes, size_
 bool export_put_deflated(struct export_out *out, const unsigned char *bytes, size_t length_bytes)
 {
     size_t packed_bytes = 0;
-    unsigned char *room = packed(false, bytes, length_bytes, &packed_bytes);
+    unsigned char *room = packed(out, false, bytes, length_bytes, &packed_bytes);
 
     if (room != NULL)
         put_base64(out, room, packed_bytes);

@@ -20,7 +20,7 @@ static bool collect(void *context, const void *bytes, size_t length_bytes, struc
 
 static void expect_packed(const unsigned char *bytes, size_t length, size_t most)
 {
-    struct export_out *out = calloc(1, sizeof *out);
+    struct export_out *out = jw_alloc(sizeof *out);
     char *text = NULL;
     size_t text_bytes, unpacked_bytes;
     FILE *to = open_memstream(&text, &text_bytes);
@@ -34,7 +34,7 @@ static void expect_packed(const unsigned char *bytes, size_t length, size_t most
     cr_expect(unpacked_bytes == length && (length == 0 || memcmp(unpacked, bytes, length) == 0));
     free(unpacked);
     free(text);
-    free(out);
+    export_out_free(out);
 }
 
 Test(columns, deflate_gives_every_byte_back)
