@@ -107,7 +107,8 @@ static bool find_header(struct jfr_mender *mender, uint64_t at, uint64_t *found,
                         struct jw_error *err)
 {
     const uint64_t size_bytes = mender->reader->size_bytes;
-    unsigned char *piece = jw_alloc(PIECE_BYTES);
+    const uint64_t most_bytes = at < size_bytes ? size_bytes - at : 1;
+    unsigned char *piece = jw_alloc(most_bytes < PIECE_BYTES ? (size_t)most_bytes : PIECE_BYTES);
     bool is_good = piece != NULL;
 
     *found = size_bytes;

@@ -239,14 +239,11 @@ static struct jfr_reader *jfr_reader_make(const char *path, struct jfr_reader *l
     reader->lead = lead;
     reader->lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     reader->path = jw_alloc(path_bytes);
-    reader->window = jw_alloc(JFR_READER_WINDOW_BYTES);
     reader->memos = jw_alloc(JFR_FIELD_MEMOS * sizeof *reader->memos);
     reader->in_hand = jw_alloc(sizeof *reader->in_hand);
-    if (reader->path == NULL || reader->window == NULL || reader->memos == NULL ||
-        reader->in_hand == NULL)
+    if (reader->path == NULL || reader->memos == NULL || reader->in_hand == NULL)
         goto fail;
     memcpy(reader->path, path, path_bytes);
-    reader->window_capacity_bytes = JFR_READER_WINDOW_BYTES;
     return reader;
 
 fail:
@@ -310,25 +307,35 @@ bool jfr_reader_chunk_bytes(struct jfr_reader *reader, uint64_t offset_bytes, vo
                            err);
 }
 
+/* A window for an event of so many bytes, and for more of those that are left; small files do with a small one. */
+static bool jfr_reader_widen(struct jfr_reader *reader, uint64_t left_bytes, size_t count_bytes)
+{
+    size_t wanted_bytes =
+        left_bytes < JFR_READER_WINDOW_BYTES ? (size_t)left_bytes : JFR_READER_WINDOW_BYTES;
+
+    if (wanted_bytes < count_bytes)
+        wanted_bytes = count_bytes;
+    if (wanted_bytes <= reader->window_capacity_bytes)
+        return true;
+    jw_free(reader->window);
+    reader->window = jw_alloc(wanted_bytes);
+    reader->window_capacity_bytes = reader->window != NULL ? wanted_bytes : 0;
+    reader->window_used_bytes = 0;
+    return reader->window != NULL;
+}
+
 /* Makes `count_bytes` from `offset` on lie in the window; NULL and `err` when they cannot. */
 static const unsigned char *jfr_reader_fill(struct jfr_reader *reader, uint64_t offset,
                                             size_t count_bytes, struct jw_error *err)
 {
     if (reader->is_packed) /* a chunk lies there whole, or is not begun */
         return jfr_reader_see_packed(reader, offset, count_bytes);
-    if (count_bytes > reader->window_capacity_bytes) {
-        unsigned char *grown = jw_realloc(reader->window, count_bytes);
-
-        if (grown == NULL) {
-            jw_error_set(err, "%s: out of memory for an event of %zu bytes", reader->path,
-                         count_bytes);
-            return NULL;
-        }
-        reader->window = grown;
-        reader->window_capacity_bytes = count_bytes;
-    }
 
     const uint64_t left_bytes = reader->end_of_events - offset;
+    if (!jfr_reader_widen(reader, left_bytes, count_bytes)) {
+        jw_error_set(err, "%s: out of memory for an event of %zu bytes", reader->path, count_bytes);
+        return NULL;
+    }
     const size_t wanted_bytes = left_bytes < reader->window_capacity_bytes
                                     ? (size_t)left_bytes
                                     : reader->window_capacity_bytes;
