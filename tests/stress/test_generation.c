@@ -268,8 +268,8 @@ static void *run_disturber(void *arg)
             generations_stats(generations, &stats);
             (void)generations_is_half_full(generations);
         }
-        if (round % 64 ==
-            0) /* with processors of its own it would leave writers no time but that of handlers */
+        /* With a processor of its own it would leave writers no time but that of handlers. */
+        if (round % 64 == 0)
             pause_1_ms();
         sched_yield();
     }
