@@ -13,8 +13,7 @@ FUZZ_SECONDS ?= 3
 ROOM         ?= *
 
 # Guards against what hangs, not budgets: the machine may be busy. What hangs is to be told while the lanes behind it still have
-# their time; the longest program takes two minutes. For a test that has a handler of SIGPROF the first is the only guard:
-# Criterion ends what is late by that signal.
+# their time; the longest program takes two minutes. A test by itself has a limit of its own: tests/support/criterion/test_limit.c.
 UNIT_LIMIT_SECONDS ?= 1200
 PART_LIMIT_SECONDS ?= 1200
 JVM_LIMIT_SECONDS  := 7200
