@@ -333,7 +333,8 @@ static const unsigned char *jfr_reader_fill(struct jfr_reader *reader, uint64_t 
 
     const uint64_t left_bytes = reader->end_of_events - offset;
     if (!jfr_reader_widen(reader, left_bytes, count_bytes)) {
-        jw_error_set(err, "%s: out of memory for an event of %zu bytes", reader->path, count_bytes);
+        jw_error_set(err, "%s: out of memory while its events are read; free some and try again",
+                     reader->path);
         return NULL;
     }
     const size_t wanted_bytes = left_bytes < reader->window_capacity_bytes
